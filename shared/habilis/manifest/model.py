@@ -1,0 +1,256 @@
+"""What an `extension.yaml` says, checked, as data.
+
+`manifest.load` makes these from text; everything further reads them and trusts them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from habilis.messages import Json
+from habilis.names import AbilityId, KeyName, SourceName, ToolName
+from habilis.templating import JsonTemplate, TextTemplate, UrlTemplate
+
+Role = Literal["read", "publish", "reply", "manage"]
+ContractName = Literal["image", "video", "music", "email"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthKey:
+    """A key that accounts of the ability hold.
+
+    Attributes:
+        env: Its name, as `${NAME}` in templates.
+        label: How a form names it.
+        placeholder: What a value looks like, shown inside the empty field.
+        help: Where to get it.
+        options: The only values allowed; empty for any.
+        optional: Whether an account is ready without it.
+        secret: Whether its value is masked wherever it would be shown.
+    """
+
+    env: KeyName
+    label: str
+    placeholder: str = ""
+    help: str = ""
+    options: tuple[str, ...] = ()
+    optional: bool = False
+    secret: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestTemplate:
+    """A request as the manifest writes it.
+
+    Attributes:
+        method: Upper case.
+        url: Its host is one of the manifest's `hosts`, or comes from a key.
+        headers: Names as written.
+        basic_auth: User and password.
+        json: The body; None for no body.
+        timeout_s: Wall clock for the whole exchange, 1 to 300.
+    """
+
+    method: str
+    url: UrlTemplate
+    headers: tuple[tuple[str, TextTemplate], ...] = ()
+    basic_auth: tuple[TextTemplate, TextTemplate] | None = None
+    json: JsonTemplate | None = None
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultTemplate:
+    """Where in the answer lies what the agent is told.
+
+    Attributes:
+        text: JSON pointer (RFC 6901, with `*`); None when the whole answer is told.
+    """
+
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """Something an agent may call.
+
+    Attributes:
+        input: JSON Schema of its arguments, an object.
+        role: What a call does outside; never empty here: the manifest's, else publish for a kind's publish tool, else read.
+        target: What is acted on; the same role on the same target is refused the second time. None for no such check.
+        map: Argument name to {value: replacement}, "*" for any other value.
+    """
+
+    name: ToolName
+    label: str
+    description: str
+    input: Mapping[str, Json]
+    request: RequestTemplate
+    result: ResultTemplate = field(default_factory=ResultTemplate)
+    role: Role = "read"
+    target: TextTemplate | None = None
+    map: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestinationField:
+    """One field of a channel's destination: it fills the tool's argument of the same name."""
+
+    name: str
+    label: str
+    type: str = "string"
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelKind:
+    """A kind of channel that the ability works on.
+
+    Attributes:
+        publish: The tool that publishes; None when the ability only reads or replies there.
+        destination: What a new channel asks for.
+        facts: What the rest needs to know of a network: name, icon, profile_hosts, text_limit, image, preview, writing.
+    """
+
+    kind: str
+    label: str
+    publish: ToolName | None = None
+    destination: tuple[DestinationField, ...] = ()
+    does: tuple[Role, ...] = ("publish",)
+    facts: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provided:
+    """A contract that the ability provides: its request takes the contract's own arguments."""
+
+    contract: ContractName
+    request: RequestTemplate
+    result: ResultTemplate
+    cost: str = ""
+    map: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRequest:
+    """One request of a source and where its rows are.
+
+    Attributes:
+        request: Filled with `from`, `to` (YYYY-MM-DD) and `days`.
+        rows: JSON pointer to the list of rows.
+        date_pointer: JSON pointer into a row; "" when `date_template` says the day.
+        date_template: A day for every row, such as "{{to}}"; None when `date_pointer` is used.
+        dims: Dimension name to JSON pointer into a row.
+        metrics: Metric name to JSON pointer into a row.
+        totals: Metrics summed per day.
+        breakdown: Metrics kept per dimension.
+        skip_zero: Leave out breakdown rows whose every metric is 0.
+        scale: Metric name to the factor it is multiplied with, once, after summing.
+    """
+
+    request: RequestTemplate
+    rows: str
+    date_pointer: str
+    date_template: TextTemplate | None
+    dims: Mapping[str, str]
+    metrics: Mapping[str, str]
+    totals: tuple[str, ...]
+    breakdown: tuple[str, ...]
+    skip_zero: bool = False
+    scale: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DerivedMetric:
+    """A metric made from others, per day: a sum over matching breakdown rows, or a ratio of two totals.
+
+    Attributes:
+        sum: Metric to sum; "" for a ratio.
+        where: Dimension name to the exact value a row must have.
+        ratio: Numerator and denominator; None for a sum.
+    """
+
+    metric: str
+    sum: str = ""
+    where: Mapping[str, str] = field(default_factory=dict)
+    ratio: tuple[str, str] | None = None
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A set of numbers that the ability reads: traffic, search, conversions, ranks, mentions."""
+
+    name: SourceName
+    requests: tuple[SourceRequest, ...]
+    derive: tuple[DerivedMetric, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedirectFlow:
+    """A sign-in by the browser: a page of the service that comes back with the values.
+
+    Attributes:
+        label: Text of the button.
+        needs: Keys asked for first; the page lives on them.
+        url: The page; `{{app_id}}` is a UUID naming this application.
+        callback_params: Query parameters that take the callback's address.
+        needs_https: Whether the service calls back over https only.
+        returns: Key to the query parameter that brings it.
+        denied: Query parameter and value that mean "no"; None when the service does not say.
+    """
+
+    label: str
+    url: UrlTemplate
+    needs: tuple[KeyName, ...] = ()
+    callback_params: tuple[str, ...] = ()
+    needs_https: bool = False
+    returns: Mapping[KeyName, str] = field(default_factory=dict)
+    denied: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """One ability's connection.
+
+    Attributes:
+        service: Whose accounts it uses; abilities naming the same service share them.
+        hosts: What the manifest lists, as written: host names, `host:port`, or `${KEY}`.
+        daily_cap: Most actions per account and UTC day; None for no cap.
+        exclusive: One call at a time per account.
+        content_hash: SHA-256 of the text this was read from, hex.
+    """
+
+    id: AbilityId
+    name: str
+    version: str
+    summary: str
+    service: str
+    hosts: tuple[str, ...]
+    content_hash: str
+    transport: str = "http"
+    homepage: str = ""
+    author: str = ""
+    icon: str = ""
+    categories: tuple[str, ...] = ()
+    avatar: str = ""
+    auth: tuple[AuthKey, ...] = ()
+    connect: RedirectFlow | None = None
+    tools: tuple[Tool, ...] = ()
+    channels: tuple[ChannelKind, ...] = ()
+    provides: tuple[Provided, ...] = ()
+    sources: tuple[Source, ...] = ()
+    daily_cap: int | None = None
+    exclusive: bool = False
+
+    def tool(self, name: str) -> Tool | None:
+        """The tool of that name, or None."""
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+    def kind(self, name: str) -> ChannelKind | None:
+        """The channel kind of that name, or None."""
+        return next((kind for kind in self.channels if kind.kind == name), None)
+
+    def source(self, name: str) -> Source | None:
+        """The source of that name, or None."""
+        return next((source for source in self.sources if source.name == name), None)
