@@ -1,0 +1,25 @@
+"""Templates: values with placeholders, compiled once and filled on every call; and places inside JSON values."""
+
+from habilis.templating.bodies import JsonTemplate, compile_json
+from habilis.templating.headers import header_value
+from habilis.templating.mapping import apply_map
+from habilis.templating.pointers import Pointer, pick
+from habilis.templating.scope import MISSING, Missing, Scope
+from habilis.templating.texts import TextTemplate, compile_text
+from habilis.templating.urls import UrlTemplate, compile_url
+
+__all__ = [
+    "MISSING",
+    "JsonTemplate",
+    "Missing",
+    "Pointer",
+    "Scope",
+    "TextTemplate",
+    "UrlTemplate",
+    "apply_map",
+    "compile_json",
+    "compile_text",
+    "compile_url",
+    "header_value",
+    "pick",
+]
