@@ -7,7 +7,7 @@ from typing import Self
 from habilis.errors import AddressNotAllowed, BadInput, HostNotAllowed, PlainHttpRefused, Refused, SecretMalformed
 from habilis.hosts.addresses import kind_of, literal_of, opt_in_hint
 from habilis.hosts.typed import looks_private, site_address
-from habilis.hosts.urls import UrlError, NumericHostError, UrlParts, split_place, split_url
+from habilis.hosts.urls import NumericHostError, UrlError, UrlParts, split_place, split_url
 
 _HTTPS_PORT = 443
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from habilis.errors import AddressNotAllowed, BadInput
 from habilis.hosts.addresses import kind_of, literal_of
-from habilis.hosts.urls import UrlError, NumericHostError, UrlParts, split_place, split_url
+from habilis.hosts.urls import NumericHostError, UrlError, UrlParts, split_place, split_url
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList

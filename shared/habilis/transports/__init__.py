@@ -1,0 +1,1 @@
+"""What carries one Request to the other side and returns its Answer."""
