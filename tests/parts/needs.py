@@ -1,0 +1,82 @@
+"""What each real counterpart needs on the machine: the one list that tests, starters and CI read.
+
+`python tests/parts/needs.py` prints every Debian package that the parts together need.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ABSENT = 69
+"""Exit code of a starter that lacks a program. Source: sysexits.h, EX_UNAVAILABLE."""
+
+WORDPRESS = Path("/usr/share/wordpress")
+"""Where Debian's package `wordpress` puts the site."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """What one part needs.
+
+    Attributes:
+        programs: Found by `program`.
+        files: Patterns, below "/", of files that no program stands for.
+        packages: Debian packages that bring them.
+    """
+
+    programs: tuple[str, ...]
+    files: tuple[str, ...] = ()
+    packages: tuple[str, ...]
+
+
+NEEDS: Mapping[str, Need] = {
+    "git": Need(programs=("git",), packages=("git",)),
+    "gitremote": Need(
+        programs=("git", "nginx", "fcgiwrap", "openssl"),
+        packages=("git", "nginx-light", "fcgiwrap", "openssl"),
+    ),
+    "openssl": Need(programs=("openssl",), packages=("openssl",)),
+    "strace": Need(programs=("strace",), packages=("strace",)),
+    "wordpress": Need(
+        programs=("php", "mariadbd", "mariadb-install-db", "mariadb-admin"),
+        files=(
+            "usr/share/wordpress/wp-load.php",
+            "usr/lib/php/*/mysqli.so",
+            "usr/lib/php/*/mbstring.so",
+            "usr/lib/php/*/xml.so",
+        ),
+        # php-fpm and nginx-light are never started: with them apt does not choose Apache as the web server.
+        packages=(
+            *("wordpress", "wordpress-theme-twentytwentythree", "mariadb-server", "nginx-light"),
+            *("php", "php-cli", "php-fpm", "php-mysql", "php-gd", "php-xml", "php-mbstring", "php-curl"),
+        ),
+    ),
+}
+
+
+def program(name: str) -> str | None:
+    """Return the path of a program, None when it is not installed.
+
+    Each `bin` folder's `sbin` is looked through as well: servers lie there, and a plain user's PATH leaves it out.
+    """
+    places = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    beside = [str(Path(place).with_name("sbin")) for place in places if Path(place).name == "bin"]
+    return shutil.which(name, path=os.pathsep.join(places + beside))
+
+
+def missing(part: str) -> list[str]:
+    """Return what the part needs and the machine lacks; empty when the part can be started."""
+    need = NEEDS[part]
+    programs = [name for name in need.programs if not program(name)]
+    return programs + [file for file in need.files if not any(Path("/").glob(file))]
+
+
+def how_to_install(part: str) -> str:
+    """Return the words that tell a person how to get the part, as `install: git nginx-light`."""
+    return f"install: {' '.join(NEEDS[part].packages)}"
+
+
+if __name__ == "__main__":
+    print(*sorted({package for need in NEEDS.values() for package in need.packages}))

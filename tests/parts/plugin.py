@@ -1,0 +1,171 @@
+"""Starts the real counterparts that tests ask for, and says at the end which ones were absent.
+
+A test says what it needs by the mark `part("git", "strace")` or by taking one of the fixtures `wordpress` and
+`gitremote` (which mark it by themselves: `pytest -m "not part"` leaves all of them out). What the machine lacks is
+skipped, with the packages to install as the reason; with HABILIS_PARTS=all it fails.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.parts.needs import NEEDS, how_to_install, missing
+
+HERE = Path(__file__).resolve().parent
+_wanted = pytest.StashKey[Counter[str]]()
+_absent = pytest.StashKey[Counter[str]]()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordPress:
+    """A running WordPress.
+
+    Attributes:
+        url: The site's address, without a slash at the end.
+        rest: Where its REST API begins.
+        login: The address of its sign-in page.
+        authorize: The address of the page that grants application passwords.
+        people: `admin`, `author` and `reader`; the last may not post.
+        password: The password of each of them.
+        data: Its folder; `php.log` lies there.
+    """
+
+    url: str
+    rest: str
+    login: str
+    authorize: str
+    people: tuple[str, ...]
+    password: str
+    data: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitRemote:
+    """Running git remotes, as `tests/parts/gitremote.py` describes them.
+
+    Attributes:
+        url: Where the repositories lie, over http: `{url}/demo.git`.
+        https_url: The same, over https.
+        ca: The certificate to trust for https.
+        passwords: Of `writer`, who may push, and `reader`.
+        repos: The folder of the bare repositories.
+        moved: `{moved}/demo.git` answers with a redirect.
+    """
+
+    url: str
+    https_url: str
+    ca: Path
+    passwords: dict[str, str]
+    repos: Path
+    moved: str
+
+    def make(self, name: str, *, hook: str | None = None) -> str:
+        """Make an empty repository and return its http address.
+
+        Args:
+            name: Without `.git`; unused so far.
+            hook: A shell script to run before a push is taken.
+        """
+        folder = self.repos / f"{name}.git"
+        clean = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        subprocess.run(["git", "init", "-q", "--bare", "-b", "main", folder], check=True, env=clean)
+        subprocess.run(["git", "-C", folder, "config", "http.receivepack", "true"], check=True, env=clean)
+        if hook is not None:
+            script = folder / "hooks" / "pre-receive"
+            script.write_text(hook)
+            script.chmod(0o755)
+        return f"{self.url}/{name}.git"
+
+
+@pytest.fixture(scope="session")
+def wordpress() -> Iterator[WordPress]:
+    """A real WordPress, started for the first test that takes it."""
+    with _started("wordpress") as facts:
+        yield WordPress(
+            url=facts["url"],
+            rest=facts["rest"],
+            login=facts["login"],
+            authorize=facts["authorize"],
+            people=tuple(facts["people"]),
+            password=facts["password"],
+            data=Path(facts["data"]),
+        )
+
+
+@pytest.fixture(scope="session")
+def gitremote() -> Iterator[GitRemote]:
+    """Real git remotes, started for the first test that takes them."""
+    with _started("gitremote") as facts:
+        yield GitRemote(
+            url=facts["url"],
+            https_url=facts["https_url"],
+            ca=Path(facts["ca"]),
+            passwords=facts["passwords"],
+            repos=Path(facts["repos"]),
+            moved=facts["moved"],
+        )
+
+
+@contextmanager
+def _started(part: str) -> Iterator[dict]:
+    """Yield what a starter says about its service, and end it afterwards."""
+    with tempfile.TemporaryFile("w+") as words:
+        starter = subprocess.Popen(
+            [sys.executable, HERE / f"{part}.py"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=words,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for pytest, which ends the starter in its turn
+        )
+        with starter:
+            line = starter.stdout.readline()
+            if not line:
+                words.seek(0)
+                pytest.fail(f"{part} did not start ({starter.wait()}):\n{words.read()}", pytrace=False)
+            try:
+                yield json.loads(line)
+            finally:
+                starter.terminate()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_wanted] = Counter()
+    config.stash[_absent] = Counter()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for part in sorted(NEEDS.keys() & set(getattr(item, "fixturenames", ()))):
+            item.add_marker(pytest.mark.part(part))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for part in sorted({part for mark in item.iter_markers("part") for part in mark.args}):
+        if part not in NEEDS:
+            pytest.fail(f"no part is called {part!r}; tests/parts/needs.py lists them", pytrace=False)
+        item.config.stash[_wanted][part] += 1
+        if missing(part):
+            item.config.stash[_absent][part] += 1
+            reason = f"{part} is absent ({how_to_install(part)})"
+            if os.environ.get("HABILIS_PARTS") == "all":
+                pytest.fail(reason, pytrace=False)
+            pytest.skip(reason)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if absent := config.stash[_absent]:
+        listed = "; ".join(f"{part} ({how_to_install(part)})" for part in sorted(absent))
+        terminalreporter.write_line(f"Real counterparts absent: {listed}", yellow=True)
+    elif wanted := config.stash[_wanted]:
+        listed = ", ".join(f"{part} in {count}" for part, count in sorted(wanted.items()))
+        terminalreporter.write_line(f"Real counterparts present: {listed} tests")
