@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -31,10 +32,16 @@ _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind((HOST, 0))
-        return listener.getsockname()[1]
+    """Return a port of this machine that nobody listens on.
+
+    It lies below the range from which the kernel takes ports for outgoing connections: in there, any program's
+    connection could take the port before the service does.
+    """
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as listener, contextlib.suppress(OSError):
+            listener.bind((HOST, port))
+            return port
 
 
 def options(name: str, doc: str) -> argparse.ArgumentParser:
