@@ -76,7 +76,8 @@ class Tool:
 
     Attributes:
         input: JSON Schema of its arguments, an object.
-        role: What a call does outside; never empty here: the manifest's, else publish for a kind's publish tool, else read.
+        role: What a call does outside; never empty here: the manifest's, else publish for a kind's publish tool, else
+            read.
         target: What is acted on; the same role on the same target is refused the second time. None for no such check.
         map: Argument name to {value: replacement}, "*" for any other value.
     """

@@ -1,0 +1,1 @@
+"""What an `extension.yaml` says: read, checked, and kept as data."""

@@ -1,0 +1,108 @@
+"""Rules of `sources`: pointers that can be followed, and metrics and dimensions that exist."""
+
+import difflib
+from collections.abc import Iterable
+
+from habilis.errors import BadInput
+from habilis.manifest.faults import Faults, Part, suggestion
+from habilis.manifest.placeholders import SOURCE_ARGUMENTS, Fillable, check_placeholders, compiled, said
+from habilis.manifest.requests import Reach, check_request
+from habilis.templating import Pointer, compile_text
+
+_SOURCES = ("traffic", "search", "conversions", "ranks", "mentions")
+
+
+def check_pointer(pointer: Part, faults: Faults) -> None:
+    """Note a JSON pointer that can never be followed."""
+    text = pointer.text()
+    if text is None:
+        return
+    if "{{" in text or "${" in text:
+        faults.add(pointer.path, "expected a JSON pointer into the answer, as /link, without placeholders")
+        return
+    try:
+        Pointer(text)
+    except BadInput as error:
+        faults.add(pointer.path, said(error))
+
+
+def check_sources(sources: Part, reach: Reach, keys: frozenset[str] | None, faults: Faults) -> None:
+    """Note what is wrong across the fields of every source."""
+    fillable = Fillable(keys=keys, arguments=SOURCE_ARGUMENTS)
+    for name, source in sources.fields().items():
+        meant = difflib.get_close_matches(name, _SOURCES, n=1, cutoff=0.8)
+        if meant and meant[0] != name:
+            faults.add(source.path, f"no source is called that; did you mean {meant[0]!r}?")
+        for request in source.at("requests").entries():
+            _check_source_request(request, reach, fillable, faults)
+        _check_derived(source, faults)
+
+
+def _check_source_request(one: Part, reach: Reach, fillable: Fillable, faults: Faults) -> None:
+    check_request(one.at("request"), reach, fillable, faults)
+    check_pointer(one.at("rows"), faults)
+    date = one.at("date")
+    if "{{" in (date.text() or ""):
+        template = compiled(compile_text, date, faults)
+        if template:
+            check_placeholders(template, date, fillable, faults)
+    elif date.text() == "":
+        faults.add(date.path, "expected a JSON pointer into a row, as /date, or a template, as {{to}}")
+    else:
+        check_pointer(date, faults)
+    metrics = one.at("metrics").fields()
+    for pointer in (*one.at("dims").fields().values(), *metrics.values()):
+        check_pointer(pointer, faults)
+    if not metrics:
+        return
+    for name in (*one.at("totals").texts(), *one.at("breakdown").texts()):
+        _check_known(name, str(name.value), metrics, "metric of this request", faults)
+    for metric, scale in one.at("scale").fields().items():
+        _check_known(scale, metric, metrics, "metric of this request", faults)
+    breakdown = one.at("breakdown")
+    if breakdown.entries() and not one.at("dims").fields():
+        faults.add(breakdown.path, "a breakdown needs `dims`")
+
+
+def _check_derived(source: Part, faults: Faults) -> None:
+    kept, totals, dims = set[str](), set[str](), set[str]()
+    for one in source.at("requests").entries():
+        metrics = set(one.at("metrics").fields())
+        own_dims = set(one.at("dims").fields())
+        totals |= _listed(one.at("totals"), metrics)
+        kept |= _listed(one.at("breakdown"), metrics if own_dims else set())
+        dims |= own_dims
+    known = totals | kept
+    for derived in source.at("derive").entries():
+        metric = derived.at("metric")
+        if metric.text() in known:
+            faults.add(metric.path, "the metric exists already; choose another name")
+        _check_formula(derived, kept, totals, dims, faults)
+        if metric.text():
+            totals.add(str(metric.value))
+            known.add(str(metric.value))
+
+
+def _check_formula(derived: Part, kept: set[str], totals: set[str], dims: set[str], faults: Faults) -> None:
+    summed, ratio, where = derived.at("sum"), derived.at("ratio"), derived.at("where")
+    if (summed.value is None) == (ratio.value is None):
+        faults.add(derived.path, "expected either `sum` or `ratio`")
+        return
+    if summed.text() is not None:
+        _check_known(summed, str(summed.value), kept, "metric kept per dimension", faults)
+    for name in ratio.texts():
+        _check_known(name, str(name.value), totals, "total of this source", faults)
+    if where.fields() and summed.value is None:
+        faults.add(where.path, "`where` chooses rows for `sum`; a ratio takes totals")
+    for dim, value in where.fields().items():
+        _check_known(value, dim, dims, "dimension of this source", faults)
+
+
+def _listed(names: Part, otherwise: set[str]) -> set[str]:
+    return {str(name.value) for name in names.texts()} if isinstance(names.value, list) else otherwise
+
+
+def _check_known(part: Part, name: str, known: Iterable[str], what: str, faults: Faults) -> None:
+    if name not in known:
+        listed = suggestion(name, known) or f"; known are {', '.join(sorted(known)) or 'none'}"
+        faults.add(part.path, f"no {what} has this name{listed}")
