@@ -72,6 +72,7 @@ class HabilisError(Exception):
         hint: What to do next; "" when there is nothing to add.
         retryable: Whether the same order may work later, unchanged.
         outcome: What became of the order.
+        error_id: Names this one error in a reply and in the log; "" until it is shown.
     """
 
     code: ClassVar[str] = "error"
@@ -92,6 +93,7 @@ class HabilisError(Exception):
         self.message = message if len(message) <= _LONGEST_MESSAGE else message[: _LONGEST_MESSAGE - 1] + "…"
         self.where = where
         self.hint = hint
+        self.error_id = ""
         if retryable is not None:
             self.retryable = retryable
         if outcome is not None:

@@ -1,0 +1,1 @@
+"""The verbs: one file each, over a home and the world outside."""

@@ -1,0 +1,33 @@
+"""Call a tool of an ability."""
+
+import flask
+import functions_framework
+
+from habilis import web
+from habilis.engine.approvals import Approval, request_as_data
+from habilis.engine.calls import call_tool, rehearse_call
+from habilis.engine.resolve import CallOrder
+
+
+@functions_framework.http
+def call(request: flask.Request) -> flask.Response:
+    """POST {project, tool, arguments?, account?, dry_run?}: the result, or 202 and what a person is asked."""
+    return web.serve(request, _call)
+
+
+def _call(desk: web.Desk) -> object:
+    project = desk.project()
+    desk.caller.require("agent", project)
+    desk.only("tool", "arguments", "account", "dry_run")
+    order = CallOrder(
+        project=project,
+        tool=desk.text("tool"),
+        arguments=desk.fields("arguments"),
+        account=desk.text("account", ""),
+    )
+    if desk.order.get("dry_run") is True:
+        return {"request": request_as_data(rehearse_call(desk.home, order))}
+    done = call_tool(desk.home, order, desk.outside, actor=desk.actor)
+    if isinstance(done, Approval):
+        return web.Reply({"approval": done.as_data()}, 202)
+    return done

@@ -1,0 +1,103 @@
+"""`habilis abilities`: install, list, show."""
+
+import sys
+
+import click
+
+from habilis.cli.desk import ACTOR, Desk, columns, with_desk
+from habilis.engine.installs import Plan, install, list_installed, plan_install
+from habilis.marketplace import index
+from habilis.messages import Json
+
+
+@click.group()
+def abilities() -> None:
+    """Abilities: what an agent can do. Each is one folder with instructions, a connection to a service, or both."""
+
+
+@abilities.command("install")
+@click.argument("spec")
+@click.option("--project", default="", metavar="P", help="Install for this project only.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Show what it brings; write nothing.")
+@with_desk
+def abilities_install(desk: Desk, spec: str, project: str, *, yes: bool, dry_run: bool) -> None:
+    r"""Install an ability from SPEC: a folder, or the id of one that Habilis ships.
+
+    Everything is checked before anything is written, what it brings is shown, and it lands in one commit.
+
+    \b
+    Examples:
+      habilis abilities install wordpress
+      habilis abilities install ./my-ability --dry-run
+    """
+    plan = plan_install(desk.home, spec)
+    lines = _described(plan.includes())
+    if dry_run:
+        desk.show({"includes": plan.includes(), "commit": ""}, [*lines, "", "Nothing was written."])
+        return
+    if not yes and not plan.is_same and sys.stdin.isatty():
+        for line in lines:
+            click.echo(line, err=True)
+        click.confirm(f"Install {plan.id}?", abort=True, err=True)
+    commit = install(desk.home, plan, actor=ACTOR, now=desk.outside.now(), project=project)
+    done = "is installed already, unchanged" if plan.is_same else "is installed"
+    desk.show({"includes": plan.includes(), "commit": commit}, [*lines, "", f"{plan.id} {done}.", *_next(plan)])
+
+
+@abilities.command("ls")
+@click.argument("project", default="", metavar="[P]")
+@click.option("--shipped", is_flag=True, help="List what Habilis ships instead.")
+@with_desk
+def abilities_ls(desk: Desk, project: str, *, shipped: bool) -> None:
+    """List installed abilities, with those of project P where it is named."""
+    if shipped:
+        entries = index()
+        rows = [(str(entry["id"]), str(entry["version"]), str(entry["summary"])) for entry in entries]
+        desk.show({"abilities": entries}, columns(rows))
+        return
+    found = list_installed(desk.home, project)
+    rows = [(view.id, view.version or "-", view.fault or view.name) for view in found]
+    desk.show({"abilities": found}, columns(rows) or ["None yet. See: habilis abilities ls --shipped"])
+
+
+@abilities.command("show")
+@click.argument("ability")
+@with_desk
+def abilities_show(desk: Desk, ability: str) -> None:
+    """Show what an installed ABILITY, or one that Habilis ships, brings: keys, hosts, tools, channels."""
+    from habilis.engine.installs import show_ability
+
+    includes = show_ability(desk.home, ability)
+    desk.show(includes, _described(includes))
+
+
+def _described(includes: dict[str, Json]) -> list[str]:
+    """What an ability brings, a line each."""
+    lines = [f"{includes['name']} ({includes['id']} {includes['version'] or 'without a version'})"]
+    rows: list[tuple[str, str]] = []
+    if includes["instructions"]:
+        rows.append(("instructions", "SKILL.md, read before acting"))
+    rows += [
+        ("key", f"{key['name']}: {key['label']}{' (optional)' if key['optional'] else ''}")
+        for key in _dicts(includes.get("keys"))
+    ]
+    rows += [("calls", host) for host in _texts(includes.get("hosts"))]
+    rows += [(f"tool, {tool['role']}", f"{tool['name']}: {tool['does']}") for tool in _dicts(includes.get("tools"))]
+    for name, label in (("publishes_to", "publishes to"), ("provides", "provides"), ("reads", "reads")):
+        rows += [(label, entry) for entry in _texts(includes.get(name))]
+    return [*lines, *(f"  {line}" for line in columns(rows))]
+
+
+def _next(plan: Plan) -> list[str]:
+    if plan.manifest is not None and plan.manifest.auth:
+        return [f"Give it an account: habilis accounts add PROJECT {plan.id}"]
+    return []
+
+
+def _dicts(value: Json) -> list[dict[str, Json]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _texts(value: Json) -> list[str]:
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []

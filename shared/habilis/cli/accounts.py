@@ -1,0 +1,161 @@
+"""`habilis accounts`: add, list, set keys, choose the default, allow a private host, remove."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from habilis.cli.desk import ACTOR, Desk, columns, with_desk
+from habilis.engine import accounts as engine
+from habilis.engine.resolve import find_manifest
+from habilis.engine.workspace import open_workspace
+from habilis.errors import BadInput
+from habilis.home.keytext import read_lines, values_of
+
+
+@click.group()
+def accounts() -> None:
+    """Accounts: a project's sign-ins to services. A channel is an account with a kind."""
+
+
+@accounts.command("add")
+@click.argument("project")
+@click.argument("ability")
+@click.option("--id", "account", default="", help="Its id. [default: the ability's]")
+@click.option("--label", default="", help="How people call it.")
+@click.option("--kind", default="", help="Make it a channel of this kind.")
+@click.option("--to", "destination", multiple=True, metavar="FIELD=VALUE", help="A field of the channel's destination.")
+@click.option("--keys", "key_source", metavar="FILE|-", help="Read keys from a file, or from standard input with -.")
+@with_desk
+def accounts_add(  # noqa: PLR0913 - one parameter an option
+    desk: Desk, project: str, ability: str, account: str, label: str, kind: str, destination: tuple[str, ...],
+    key_source: str | None,
+) -> None:  # fmt: skip
+    r"""Add an account of ABILITY to PROJECT.
+
+    Keys come as NAME=value lines from --keys, or are asked for on a terminal. They are stored beside the account, never
+    committed, and shown as set or not set only.
+
+    \b
+    Examples:
+      habilis accounts add acme wordpress
+      habilis accounts add acme wordpress --kind wordpress --keys keys.env
+    """
+    order = engine.AccountOrder(
+        project=project,
+        ability=ability,
+        id=account,
+        label=label,
+        kind=kind,
+        destination=_fields(destination),
+        keys=_keys(desk, project, ability, key_source),
+    )
+    made = engine.add_account(desk.home, order, actor=ACTOR, now=desk.outside.now())
+    view = next(view for view in engine.list_accounts(desk.home, project) if view.id == made.id)
+    unset = [key.name for key in view.keys if not key.is_set and not key.is_optional]
+    wanting = [f"Still to set: habilis accounts set {project} {made.id} {name}" for name in unset]
+    desk.show(view, [f"Added the account {made.id} to {project}.", *wanting])
+
+
+@accounts.command("ls")
+@click.argument("project")
+@with_desk
+def accounts_ls(desk: Desk, project: str) -> None:
+    """List the accounts of PROJECT; * marks the one that a service's calls use by default."""
+    views = engine.list_accounts(desk.home, project)
+    rows = [
+        (
+            ("* " if view.is_default else "  ") + view.id,
+            view.service or "-",
+            view.fault or ("ready" if view.is_ready else "needs keys"),
+            f"channel {view.kind}" if view.kind else "",
+            ", ".join(f"{key.name} {'set' if key.is_set else 'not set'}" for key in view.keys),
+            f"used by {', '.join(view.used_by)}" if view.used_by else "",
+        )
+        for view in views
+    ]
+    desk.show({"accounts": views}, columns(rows) or [f"None yet. Add one: habilis accounts add {project} ABILITY"])
+
+
+@accounts.command("set")
+@click.argument("project")
+@click.argument("account")
+@click.argument("name")
+@with_desk
+def accounts_set(desk: Desk, project: str, account: str, name: str) -> None:
+    """Set the key NAME of an ACCOUNT; the value is asked for, or read from standard input.
+
+    It counts from the next call on. The value is never shown again.
+    """
+    value = click.prompt(name, hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.read()
+    engine.set_key(desk.home, project, account, name, value)
+    desk.show({"account": account, "key": name, "is_set": True}, [f"{name} is set."])
+
+
+@accounts.command("default")
+@click.argument("project")
+@click.argument("account")
+@with_desk
+def accounts_default(desk: Desk, project: str, account: str) -> None:
+    """Use ACCOUNT wherever a call of its service names none."""
+    engine.set_default(desk.home, project, account, actor=ACTOR)
+    desk.show({"account": account, "is_default": True}, [f"{account} is now the default."])
+
+
+@accounts.command("allow-private")
+@click.argument("project")
+@click.argument("account")
+@click.argument("host", metavar="HOST:PORT")
+@with_desk
+def accounts_allow_private(desk: Desk, project: str, account: str, host: str) -> None:
+    """Let ACCOUNT call one HOST:PORT on a private address, such as localhost:8080 or nas.local:5000.
+
+    Without this no call reaches a private or local address, whatever an ability says.
+    """
+    allowed = engine.allow_private(desk.home, project, account, host, actor=ACTOR)
+    desk.show({"account": account, "private_host": allowed}, [f"{account} may call {allowed}."])
+
+
+@accounts.command("rm")
+@click.argument("project")
+@click.argument("account")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_desk
+def accounts_rm(desk: Desk, project: str, account: str, *, yes: bool) -> None:
+    """Remove ACCOUNT with its keys, activity and data."""
+    if not yes and sys.stdin.isatty():
+        click.confirm(f"Remove {account} with its keys and data?", abort=True, err=True)
+    engine.remove_account(desk.home, project, account, actor=ACTOR)
+    desk.show({"account": account, "removed": True}, [f"Removed {account}."])
+
+
+def _fields(pairs: tuple[str, ...]) -> dict[str, str]:
+    fields = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise BadInput(f"{pair!r} is no FIELD=VALUE", where="--to")
+        fields[name] = value
+    return fields
+
+
+def _keys(desk: Desk, project: str, ability: str, source: str | None) -> dict[str, str]:
+    if source == "-":
+        return values_of(read_lines(sys.stdin.read()))
+    if source is not None:
+        path = Path(source).expanduser()
+        if not path.is_file():
+            raise BadInput(f"there is no file {source!r}", where="--keys")
+        return values_of(read_lines(path.read_text(encoding="utf-8")))
+    if not sys.stdin.isatty():
+        return {}
+    manifest = find_manifest(open_workspace(desk.home, desk.home.open(), project), ability)
+    found = {}
+    for key in manifest.auth:
+        if key.help:
+            click.echo(f"  {key.help}", err=True)
+        note = " (optional)" if key.optional else ""
+        value = click.prompt(f"{key.label}{note}", default="", show_default=False, hide_input=key.secret, err=True)
+        if value:
+            found[str(key.env)] = value
+    return found

@@ -1,0 +1,79 @@
+"""`habilis init`, `projects` and `tokens`."""
+
+import secrets
+from pathlib import Path
+
+import click
+
+from habilis.cli.desk import ACTOR, Desk, with_desk
+from habilis.engine.projects import add_project, list_projects
+from habilis.engine.tokens import TokenRole, token_entry
+
+_TOKEN_BYTES = 32
+
+
+@click.command()
+@click.argument("directory", required=False)
+@with_desk
+def init(desk: Desk, directory: str | None) -> None:
+    """Make a home in DIRECTORY (default: --home).
+
+    A home is a git repository of its own: abilities, projects, accounts and numbers lie in it as files, every change is
+    one commit, and `git log` tells the story. Keys and activity lie beside it and are never committed.
+
+    Running it on a home changes nothing.
+    """
+    from habilis.home.worktree import init_home
+
+    path = Path(directory).expanduser() if directory else desk.settings.home
+    home = init_home(path)
+    desk.show({"home": str(path), "revision": home.open().id}, [f"The home is at {path}."])
+
+
+@click.group()
+def projects() -> None:
+    """Projects: workspaces with their own accounts, switches and content."""
+
+
+@projects.command("add")
+@click.argument("project")
+@click.option("--name", default="", help="How people call it. [default: the slug]")
+@with_desk
+def projects_add(desk: Desk, project: str, name: str) -> None:
+    """Make a PROJECT, named by its slug: a-z, 0-9 and dashes."""
+    slug = add_project(desk.home, project, name=name, actor=ACTOR)
+    desk.show({"project": slug}, [f"Made the project {slug}."])
+
+
+@projects.command("ls")
+@with_desk
+def projects_ls(desk: Desk) -> None:
+    """List the projects of the home."""
+    slugs = list_projects(desk.home)
+    desk.show({"projects": slugs}, slugs or ["No project yet. Make one: habilis projects add NAME"])
+
+
+@click.group()
+def tokens() -> None:
+    """Tokens: what callers of the HTTP functions carry."""
+
+
+@tokens.command("new")
+@click.argument("role", type=click.Choice(["admin", "operator", "agent", "scheduler"]))
+@click.option("--project", "only", multiple=True, help="Limit it to this project; may be given again.")
+@with_desk
+def tokens_new(desk: Desk, role: TokenRole, only: tuple[str, ...]) -> None:
+    r"""Make a token of a ROLE; only its hash goes into the functions' settings.
+
+    \b
+    admin      everything, installing too
+    operator   accounts, keys, approvals
+    agent      calls and asks; it can never approve
+    scheduler  the daily snapshot
+    """
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    entry = token_entry(role, token, only)
+    desk.show(
+        {"token": token, "entry": entry},
+        [f"Token, shown once:           {token}", f"Add this to HABILIS_TOKENS:  {entry}"],
+    )

@@ -1,0 +1,291 @@
+"""Accounts of a project: added, given keys, chosen as default, removed. A channel is an account with a kind."""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from habilis.engine.resolve import find_manifest, missing_keys
+from habilis.engine.workspace import Workspace, open_workspace, read_document
+from habilis.errors import ArgsInvalid, BadInput, Collision, NotFound, SecretMalformed
+from habilis.home.keyfile import KeyFile
+from habilis.home.store import Home, Revision
+from habilis.hosts import opt_in_host, site_address
+from habilis.manifest.model import AuthKey, Manifest
+from habilis.messages import Json
+from habilis.names import AccountId, ProjectSlug, account_id
+from habilis.records import Account, account_folder, read_account, stamp, write_account
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountOrder:
+    """A new account, as a caller asks for it.
+
+    Attributes:
+        id: "" to derive one from the ability's id.
+        kind: The channel kind; "" for a plain account.
+        keys: Values by key name; any of them may come later.
+    """
+
+    project: str
+    ability: str
+    id: str = ""
+    label: str = ""
+    kind: str = ""
+    destination: Mapping[str, Json] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyState:
+    """Whether a key is set; never its value, its length or a part of it."""
+
+    name: str
+    label: str
+    help: str
+    is_set: bool
+    is_optional: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountView:
+    """An account as people see it.
+
+    Attributes:
+        keys: What the abilities of its service ask for.
+        used_by: Ids of the abilities that use it.
+        is_ready: Whether every required key is set.
+        fault: Why its record cannot be read; "" when it can.
+    """
+
+    id: str
+    label: str
+    service: str
+    ability: str
+    is_default: bool
+    kind: str
+    destination: Mapping[str, Json]
+    private_hosts: tuple[str, ...]
+    keys: tuple[KeyState, ...]
+    used_by: tuple[str, ...]
+    is_ready: bool
+    publications: tuple[Mapping[str, str], ...] = ()
+    fault: str = ""
+
+
+def add_account(home: Home, order: AccountOrder, *, actor: str, now: datetime) -> Account:
+    """Add an account and store the keys that came with it.
+
+    Raises:
+        NotFound: No such project or ability.
+        Collision: The project has an account of that id.
+        BadInput: The kind is none of the ability's, a key is none it declares, or a value does not fit.
+    """
+    workspace = open_workspace(home, home.open(), order.project)
+    manifest = find_manifest(workspace, order.ability)
+    _check_kind(manifest, order)
+    keys = check_keys(manifest, order.keys)
+    made: list[Account] = []
+
+    def change(revision: Revision) -> dict[str, bytes | None]:
+        current = open_workspace(home, revision, order.project)
+        account = Account(
+            id=_new_id(current, order, manifest),
+            project=workspace.project.slug,
+            label=order.label or manifest.name,
+            ability=manifest.id,
+            service=manifest.service,
+            created_by=actor,
+            created_at=now,
+            is_default=not current.accounts_of(manifest.service),
+            kind=order.kind,
+            destination=order.destination,
+        )
+        made[:] = [account]
+        return {account.path: write_account(account)}
+
+    home.commit(
+        change, subject=f"Add an account of {manifest.service} to {order.project}", action="account add", actor=actor
+    )
+    (account,) = made
+    if keys:
+        _key_file(home, account).set(keys)
+    return account
+
+
+def set_key(home: Home, project: str, account: str, name: str, value: str) -> None:
+    """Store one key of an account; it is in force from the next call on.
+
+    Raises:
+        NotFound: No such account.
+        ArgsInvalid: The account's abilities declare no key of that name.
+        BadInput, SecretMalformed: The value does not fit.
+    """
+    workspace, found = _find(home, project, account)
+    manifests = workspace.manifests_of(found.service)
+    declared = {str(key.env): manifest for manifest in manifests for key in manifest.auth}
+    if name not in declared:
+        raise ArgsInvalid(f"no ability of {found.service!r} declares a key {name!r}", hint=_known(declared))
+    _key_file(home, found).set(check_keys(declared[name], {name: value}))
+
+
+def set_default(home: Home, project: str, account: str, *, actor: str) -> None:
+    """Make an account the one that calls of its service use when they name none; NotFound otherwise."""
+    _find(home, project, account)
+
+    def change(revision: Revision) -> dict[str, bytes | None]:
+        workspace = open_workspace(home, revision, project)
+        chosen = workspace.accounts[account]
+        changed: dict[str, bytes | None] = {}
+        for entry in workspace.accounts_of(chosen.service):
+            if entry.is_default != (entry.id == account):
+                changed[entry.path] = write_account(replace(entry, is_default=entry.id == account))
+        return changed
+
+    home.commit(change, subject=f"Use {account} by default in {project}", action="account default", actor=actor)
+
+
+def allow_private(home: Home, project: str, account: str, host: str, *, actor: str) -> str:
+    """Let an account call one `host:port` on a private address; an operator's decision, shown with the account.
+
+    Raises:
+        NotFound: No such account.
+        BadInput, AddressNotAllowed: It is no `host:port`, or an address that is never called.
+    """
+    _find(home, project, account)
+    allowed = opt_in_host(host)
+    path = f"{account_folder(project, account)}/connection.yaml"
+
+    def change(revision: Revision) -> dict[str, bytes | None]:
+        entry = read_account(read_document(home, revision, path), project=ProjectSlug(project), file=path)
+        return {path: write_account(replace(entry, private_hosts=entry.private_hosts | {allowed}))}
+
+    home.commit(
+        change, subject=f"Let {account} of {project} call {allowed}", action="account allow-private", actor=actor
+    )
+    return allowed
+
+
+def remove_account(home: Home, project: str, account: str, *, actor: str) -> None:
+    """Remove an account with its keys and data; the oldest other account of the service becomes the default."""
+    _, found = _find(home, project, account)
+
+    def change(revision: Revision) -> dict[str, bytes | None]:
+        workspace = open_workspace(home, revision, project)
+        changed: dict[str, bytes | None] = {found.path: None}
+        others = [entry for entry in workspace.accounts_of(found.service) if entry.id != account]
+        if found.is_default and others:
+            changed[others[0].path] = write_account(replace(others[0], is_default=True))
+        return changed
+
+    home.commit(change, subject=f"Remove the account {account} of {project}", action="account rm", actor=actor)
+    shutil.rmtree(home.private / found.folder, ignore_errors=True)
+
+
+def list_accounts(home: Home, project: str) -> list[AccountView]:
+    """The project's accounts, those that need attention included."""
+    workspace = open_workspace(home, home.open(), project)
+    views = [_view(home, workspace, account) for account in workspace.accounts.values()]
+    broken = [
+        AccountView(
+            id=name, label=name, service="", ability="", is_default=False, kind="", destination={}, private_hosts=(),
+            keys=(), used_by=(), is_ready=False, fault=str(fault),
+        )
+        for name, fault in workspace.faults.items()
+    ]  # fmt: skip
+    return sorted(views + broken, key=lambda view: (view.service, not view.is_default, view.id))
+
+
+def check_keys(manifest: Manifest, keys: Mapping[str, str]) -> dict[str, str]:
+    """Check typed keys and return them as they are stored: a site's address normalised, a trailing line break off.
+
+    Raises:
+        ArgsInvalid: The ability declares no such key, or the value is none of its options.
+        SecretMalformed: A value holds a NUL.
+        BadInput: A value that gives a host is no address.
+    """
+    declared: dict[str, AuthKey] = {key.env: key for key in manifest.auth}
+    checked = {}
+    for name, value in keys.items():
+        if name not in declared:
+            raise ArgsInvalid(f"{manifest.id!r} declares no key {name!r}", hint=_known(declared))
+        if "\0" in value:
+            raise SecretMalformed(f"{name} holds a NUL character", hint="paste it again")
+        trimmed = value.rstrip("\r\n")
+        options = declared[name].options
+        if options and trimmed not in options:
+            raise ArgsInvalid(f"{name} is none of its options", hint=f"choose {', '.join(options)}")
+        is_host = f"${{{name}}}" in manifest.hosts
+        checked[name] = site_address(trimmed) if is_host and trimmed else trimmed
+    return checked
+
+
+def _check_kind(manifest: Manifest, order: AccountOrder) -> None:
+    kinds = [kind.kind for kind in manifest.channels]
+    if order.kind and order.kind not in kinds:
+        raise BadInput(
+            f"{manifest.id!r} has no channel kind {order.kind!r}", hint=f"it has {', '.join(kinds) or 'none'}"
+        )
+    kind = manifest.kind(order.kind)
+    fields = {entry.name for entry in kind.destination} if kind else set()
+    unknown = [name for name in order.destination if name not in fields]
+    if unknown:
+        raise BadInput(
+            f"the destination has no field {unknown[0]!r}", hint=f"it has {', '.join(sorted(fields)) or 'none'}"
+        )
+
+
+def _new_id(workspace: Workspace, order: AccountOrder, manifest: Manifest) -> AccountId:
+    taken = set(workspace.accounts) | set(workspace.faults)
+    if order.id:
+        if order.id in taken:
+            raise Collision(f"the project has an account {order.id!r}", hint="choose another id")
+        return account_id(order.id)
+    names = [manifest.id, *(f"{manifest.id}-{number}" for number in range(2, len(taken) + 3))]
+    return account_id(next(name for name in names if name not in taken))
+
+
+def _find(home: Home, project: str, account: str) -> tuple[Workspace, Account]:
+    workspace = open_workspace(home, home.open(), project)
+    found = workspace.accounts.get(account)
+    if found is None:
+        raise NotFound(
+            f"there is no account {account!r}", hint=f"list them: habilis accounts ls {workspace.project.slug}"
+        )
+    return workspace, found
+
+
+def _view(home: Home, workspace: Workspace, account: Account) -> AccountView:
+    manifests = workspace.manifests_of(account.service)
+    stored = _key_file(home, account).load()
+    states = {
+        key.env: KeyState(
+            name=key.env, label=key.label, help=key.help, is_set=bool(stored.get(key.env)), is_optional=key.optional
+        )
+        for manifest in manifests
+        for key in manifest.auth
+    }
+    return AccountView(
+        id=account.id,
+        label=account.label,
+        service=account.service,
+        ability=account.ability,
+        is_default=account.is_default,
+        kind=account.kind,
+        destination=account.destination,
+        private_hosts=tuple(sorted(account.private_hosts)),
+        keys=tuple(states.values()),
+        used_by=tuple(manifest.id for manifest in manifests),
+        is_ready=bool(manifests) and not any(missing_keys(manifest, stored) for manifest in manifests),
+        publications=tuple(
+            {"asset": entry.asset, "link": entry.link, "at": stamp(entry.at)} for entry in account.publications
+        ),
+    )
+
+
+def _key_file(home: Home, account: Account) -> KeyFile:
+    return KeyFile(home.private / account.folder / ".env")
+
+
+def _known(names: Mapping[str, object]) -> str:
+    return f"it has {', '.join(names)}" if names else "it has no keys"

@@ -1,0 +1,168 @@
+"""A person's yes to one exact order: asked for, shown, given once or refused.
+
+An approval is bound to the hash of what would be done: the ability's manifest, the tool, the account and where it
+leads, and every argument. What changes any of these between the asking and the yes needs a new yes.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from habilis.engine.outside import Outside
+from habilis.engine.preparing import Prepared, preview
+from habilis.errors import NotFound
+from habilis.home.store import Home
+from habilis.home.waiting import Waiting
+from habilis.messages import Json, Request
+from habilis.records import stamp
+from habilis.redaction import clean
+
+_KEPT_FOR = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """An order that waits for a person's yes.
+
+    Attributes:
+        asset: `<type>/<id>` for a publish; "" for a plain call.
+        channel: The channel it would go out by; "" for a plain call.
+        request: The first request as it would be sent, keys masked, for the person to read.
+        bound_to: Hash of the order; a yes counts for exactly this.
+    """
+
+    id: str
+    project: str
+    ability: str
+    tool: str
+    account: str
+    arguments: Mapping[str, Json]
+    asset: str
+    channel: str
+    request: Mapping[str, Json]
+    asked_by: str
+    asked_at: datetime
+    expires_at: datetime
+    bound_to: str
+
+    def as_data(self) -> dict[str, Json]:
+        """As plain data, for records and replies."""
+        return {
+            "id": self.id,
+            "project": self.project,
+            "ability": self.ability,
+            "tool": self.tool,
+            "account": self.account,
+            "asset": self.asset,
+            "channel": self.channel,
+            "arguments": dict(self.arguments),
+            "request": dict(self.request),
+            "asked_by": self.asked_by,
+            "asked_at": stamp(self.asked_at),
+            "expires_at": stamp(self.expires_at),
+            "bound_to": self.bound_to,
+        }
+
+
+def ask_approval(home: Home, call: Prepared, outside: Outside, *, actor: str, asset: str = "") -> Approval:
+    """Store a call until a person decides, and return what to show; asking again for the same gives the same one."""
+    now = outside.now()
+    bound_to = hash_order(call)
+    for waiting in list_approvals(home, call.project, now=now):
+        if waiting.bound_to == bound_to:
+            return waiting
+    account = call.found.account
+    approval = Approval(
+        id=f"{bound_to[:8]}{outside.token().encode().hex()[:8]}",
+        project=call.project,
+        ability=call.found.manifest.id,
+        tool=call.found.tool.name,
+        account=account.id if account else "",
+        arguments=call.arguments,
+        asset=asset,
+        channel=account.id if account and account.kind else "",
+        request=request_as_data(preview(call)),
+        asked_by=actor,
+        asked_at=now,
+        expires_at=now + _KEPT_FOR,
+        bound_to=bound_to,
+    )
+    _waiting(home).put(approval.id, approval.as_data(), approval.expires_at)
+    return approval
+
+
+def list_approvals(home: Home, project: str, *, now: datetime) -> list[Approval]:
+    """The project's waiting approvals, oldest first."""
+    records = _waiting(home).list(now=now)
+    found = [_read(record) for record in records if record.get("project") == project]
+    return sorted(found, key=lambda approval: (approval.asked_at, approval.id))
+
+
+def find_approval(home: Home, project: str, approval: str, *, now: datetime) -> Approval:
+    """One waiting approval of the project; NotFound when it is not there, used up or out of time."""
+    record = _waiting(home).peek(approval, now=now)
+    if record is None or record.get("project") != project:
+        raise _gone(project, approval)
+    return _read(record)
+
+
+def take_approval(home: Home, project: str, approval: str, *, now: datetime) -> Approval:
+    """Take a waiting approval out, so that nobody else can use it; NotFound otherwise."""
+    find_approval(home, project, approval, now=now)
+    record = _waiting(home).take(approval, now=now)
+    if record is None:
+        raise _gone(project, approval)
+    return _read(record)
+
+
+def put_back(home: Home, approval: Approval) -> None:
+    """Let an approval wait again: the order was proven not to have been carried out."""
+    _waiting(home).put(approval.id, approval.as_data(), approval.expires_at)
+
+
+def hash_order(call: Prepared) -> str:
+    """SHA-256 of what would be done, hex; keys' values are not part of it, so changing a password keeps a yes."""
+    account = call.found.account
+    order = {
+        "manifest": call.found.manifest.content_hash,
+        "tool": call.found.tool.name,
+        "project": call.project,
+        "account": account.id if account else "",
+        "destination": dict(account.destination) if account else {},
+        "private_hosts": sorted(account.private_hosts) if account else [],
+        "arguments": dict(call.arguments),
+    }
+    return hashlib.sha256(json.dumps(order, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def request_as_data(request: Request) -> dict[str, Json]:
+    """A request for people to read: every key masked, a JSON body as data."""
+    headers: dict[str, Json] = dict(request.headers)
+    if request.basic_auth is not None:
+        headers["Authorization"] = "Basic [redacted]"
+    body: Json = None
+    if request.body is not None:
+        body = json.loads(request.body)
+    shown: dict[str, Json] = {"method": request.method, "url": request.url, "headers": headers, "body": body}
+    cleaned = clean(shown)
+    assert isinstance(cleaned, dict)  # noqa: S101 - cleaning keeps the shape
+    return cleaned
+
+
+def _waiting(home: Home) -> Waiting:
+    return Waiting(home.private / ".state" / "approvals")
+
+
+def _gone(project: str, approval: str) -> NotFound:
+    return NotFound(
+        f"no approval {approval!r} is waiting",
+        hint=f"it was used, refused or ran out; see: habilis approvals ls {project}",
+    )
+
+
+def _read(record: Mapping[str, Json]) -> Approval:
+    fields = dict(record)
+    asked, expires = (datetime.fromisoformat(str(fields.pop(name))) for name in ("asked_at", "expires_at"))
+    return Approval(**fields, asked_at=asked, expires_at=expires)  # type: ignore[arg-type]  # as `as_data` wrote it

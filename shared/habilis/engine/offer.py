@@ -1,0 +1,104 @@
+"""What an agent is offered in a project: the tools that are ready, and the instructions it may read."""
+
+from dataclasses import dataclass
+
+from habilis.engine.resolve import CONNECTION, load_keys, missing_keys
+from habilis.engine.workspace import Ability, open_workspace
+from habilis.errors import ManifestInvalid
+from habilis.home.store import Home, Revision
+from habilis.manifest.model import Tool
+from habilis.messages import Json
+from habilis.skill import load_skill
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedTool:
+    """A tool as an agent sees it.
+
+    Attributes:
+        group: The ability's name, for the heading it stands under.
+        input: JSON Schema; it gains `connection` where there is more than one account.
+        needs: What is missing before it can be called; "" when it is ready.
+    """
+
+    name: str
+    group: str
+    ability: str
+    label: str
+    description: str
+    role: str
+    input: dict[str, Json]
+    needs: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedInstructions:
+    """Instructions that an agent may read before it acts: which, and when they apply."""
+
+    ability: str
+    name: str
+    applies: str
+
+
+def offer_tools(home: Home, project: str) -> list[OfferedTool]:
+    """The tools of the project's abilities that are on, by ability and in the manifest's order."""
+    workspace = open_workspace(home, home.open(), project)
+    offered = []
+    for ability in workspace.abilities.values():
+        manifest = ability.manifest
+        if manifest is None or not ability.is_on:
+            continue
+        accounts = workspace.accounts_of(manifest.service)
+        needs = "an account" if manifest.auth and not accounts else ""
+        if accounts:
+            missing = missing_keys(manifest, load_keys(home, manifest, accounts[0]))
+            needs = f"the key {', '.join(missing)}" if missing else ""
+        offered += [
+            OfferedTool(
+                name=tool.name,
+                group=manifest.name,
+                ability=manifest.id,
+                label=tool.label,
+                description=tool.description,
+                role=tool.role,
+                input=_with_connection(tool, [account.id for account in accounts]),
+                needs=needs,
+            )
+            for tool in manifest.tools
+        ]
+    return offered
+
+
+def offer_instructions(home: Home, project: str) -> list[OfferedInstructions]:
+    """The instructions of the project's abilities that are on; those that cannot be read are left out."""
+    revision = home.open()
+    workspace = open_workspace(home, revision, project)
+    found = []
+    for ability in workspace.abilities.values():
+        if ability.is_on and ability.has_instructions:
+            offered = _instructions(revision, ability)
+            if offered is not None:
+                found.append(offered)
+    return found
+
+
+def _instructions(revision: Revision, ability: Ability) -> OfferedInstructions | None:
+    try:
+        skill = load_skill(revision.require(f"{ability.folder}/SKILL.md"), file=f"{ability.folder}/SKILL.md")
+    except ManifestInvalid:
+        return None
+    return OfferedInstructions(ability=ability.id, name=skill.name, applies=skill.description)
+
+
+def _with_connection(tool: Tool, accounts: list[str]) -> dict[str, Json]:
+    schema = dict(tool.input)
+    if len(accounts) < 2:
+        return schema
+    properties = schema.get("properties", {})
+    choice: Json = {
+        "type": "string",
+        "enum": list(accounts),
+        "description": "Account to use; leave out for the default.",
+    }
+    schema["properties"] = {**(properties if isinstance(properties, dict) else {}), CONNECTION: choice}
+    return schema

@@ -1,0 +1,200 @@
+"""An asset goes out through a channel: prepared, asked about, approved, sent, its link recorded."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from habilis.engine.approvals import Approval, ask_approval, hash_order, put_back, take_approval
+from habilis.engine.calls import carry_out
+from habilis.engine.outside import Outside
+from habilis.engine.preparing import PUBLISH_ARGUMENTS, Prepared, prepare_call
+from habilis.engine.resolve import CallOrder
+from habilis.engine.workspace import Workspace, open_workspace, read_document
+from habilis.errors import ApprovalRequired, BadInput, Forbidden, HabilisError, NotFound
+from habilis.home.store import Home, Revision
+from habilis.manifest.model import Manifest, Tool
+from habilis.markdown import to_html
+from habilis.messages import Json, Result
+from habilis.names import ProjectSlug, asset_ref
+from habilis.policy.rules import decide
+from habilis.records import Account, Asset, Publication, read_account, read_asset, write_account, write_asset
+
+_SETTLED_UNSENT = frozenset({"refused", "not_sent"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishOrder:
+    """What a caller asked for: an asset `<type>/<id>` to go out through a channel of the project."""
+
+    project: str
+    asset: str
+    channel: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """A publish that was carried out.
+
+    Attributes:
+        notice: What went wrong after it was out; "" when nothing did.
+    """
+
+    asset: str
+    channel: str
+    link: str
+    text: str
+    notice: str = ""
+
+
+def ask_publish(home: Home, order: PublishOrder, outside: Outside, *, actor: str) -> Approval:
+    """Ask a person for the publish, and return what they are asked; nothing goes out yet.
+
+    Raises:
+        NotFound: No such project, asset or channel.
+        BadInput: The account is no channel, or nothing publishes to its kind.
+        Refused, UpstreamFailed: As for a call.
+    """
+    revision = home.open()
+    workspace = open_workspace(home, revision, order.project)
+    channel = find_channel(workspace, order.channel)
+    asset = read_project_asset(revision, workspace, order.asset)
+    call = _prepare(home, workspace, channel, _arguments(asset))
+    decision = decide("publish", call.found.tool.name, workspace.rules)
+    if decision.verdict == "deny":
+        raise Forbidden(decision.reason, where=f"tool '{call.found.tool.name}'")
+    return ask_approval(home, call, outside, actor=actor, asset=asset.ref)
+
+
+def approve(home: Home, project: str, approval_id: str, outside: Outside, *, actor: str) -> Published | Result:
+    """Give the yes and carry the order out, once.
+
+    Raises:
+        NotFound: The approval is not waiting.
+        ApprovalRequired: What it was given for has changed since; ask again.
+        Refused, UpstreamFailed: As for a call. Where nothing was sent, the approval waits again.
+    """
+    approval = take_approval(home, project, approval_id, now=outside.now())
+    try:
+        workspace = open_workspace(home, home.open(), project)
+        order = CallOrder(
+            project=project,
+            tool=f"{approval.ability}.{approval.tool}",
+            arguments=approval.arguments,
+            account=approval.account,
+        )
+        call = prepare_call(home, workspace, order, given=PUBLISH_ARGUMENTS)
+        if hash_order(call) != approval.bound_to:
+            raise ApprovalRequired(
+                "the ability, the account or the arguments have changed since it was asked for",
+                where=f"approval {approval.id}",
+                hint="ask for it again, and approve what is shown then",
+            )
+        result = carry_out(home, workspace, call, outside, actor=actor)
+    except HabilisError as error:
+        if error.outcome in _SETTLED_UNSENT and not isinstance(error, ApprovalRequired):
+            put_back(home, approval)
+        raise
+    if not approval.asset:
+        return result
+    notice = _record(home, approval, result, outside.now(), actor=actor)
+    return Published(asset=approval.asset, channel=approval.channel, link=result.link, text=result.text, notice=notice)
+
+
+def deny(home: Home, project: str, approval_id: str, *, now: datetime) -> Approval:
+    """Refuse a waiting order and return what was refused; NotFound when it is not waiting."""
+    return take_approval(home, project, approval_id, now=now)
+
+
+def find_channel(workspace: Workspace, name: str) -> Account:
+    """The channel of that id; NotFound, or BadInput for an account that is no channel."""
+    account = workspace.accounts.get(name)
+    if account is None:
+        known = ", ".join(entry.id for entry in workspace.accounts.values() if entry.kind) or "none yet"
+        raise NotFound(f"there is no channel {name!r}", hint=f"channels here: {known}")
+    if not account.kind:
+        raise BadInput(
+            f"the account {name!r} is no channel",
+            hint=f"make one: habilis accounts add {workspace.project.slug} {account.ability} --kind KIND",
+        )
+    return account
+
+
+def find_publisher(workspace: Workspace, channel: Account) -> tuple[Manifest, Tool]:
+    """The one ability that publishes to a channel: the one it was made with, else the first of its service that can."""
+    able = [
+        (manifest, tool)
+        for manifest in workspace.manifests_of(channel.service)
+        if (kind := manifest.kind(channel.kind)) is not None
+        and kind.publish is not None
+        and (tool := manifest.tool(kind.publish)) is not None
+    ]
+    if not able:
+        raise BadInput(
+            f"no ability here publishes to a {channel.kind!r} channel",
+            where=f"channel {channel.id!r}",
+            hint="install or switch on one that does",
+        )
+    return next((pair for pair in able if pair[0].id == channel.ability), able[0])
+
+
+def read_project_asset(revision: Revision, workspace: Workspace, ref: str) -> Asset:
+    """An asset of the project; NotFound or ManifestInvalid otherwise."""
+    path = _asset_path(workspace.project.slug, ref)
+    text = revision.read(path)
+    if text is None:
+        raise NotFound(f"there is no asset {ref!r}", hint=f"it would lie at {path}")
+    return read_asset(text, ref=ref, file=path)
+
+
+def save_asset(home: Home, project: str, asset: Asset, *, actor: str) -> None:
+    """Write an asset into the project; an asset of that name is replaced."""
+    path = _asset_path(project, asset.ref)
+    home.commit(lambda _: {path: write_asset(asset)}, subject=f"Write {asset.ref}", action="asset", actor=actor)
+
+
+def _asset_path(project: str, ref: str) -> str:
+    kind, name = asset_ref(ref)
+    return f"projects/{project}/assets/{kind}/{name}/asset.md"
+
+
+def _arguments(asset: Asset) -> dict[str, Json]:
+    arguments: dict[str, Json] = {
+        "title": asset.title,
+        "text": asset.text,
+        "html": to_html(asset.text),
+        "summary": asset.summary,
+        "tags": list(asset.tags),
+        "asset": asset.ref,
+    }
+    return {name: value for name, value in arguments.items() if value not in ("", [])}
+
+
+def _prepare(home: Home, workspace: Workspace, channel: Account, arguments: dict[str, Json]) -> Prepared:
+    manifest, tool = find_publisher(workspace, channel)
+    order = CallOrder(
+        project=workspace.project.slug,
+        tool=f"{manifest.id}.{tool.name}",
+        arguments=arguments,
+        account=channel.id,
+    )
+    return prepare_call(home, workspace, order, given=PUBLISH_ARGUMENTS)
+
+
+def _record(home: Home, approval: Approval, result: Result, at: datetime, *, actor: str) -> str:
+    """Put the link on the channel's record; returns what went wrong with that, for the publish itself is out."""
+    published = Publication(asset=approval.asset, link=result.link, at=at)
+
+    def change(revision: Revision) -> dict[str, bytes | None]:
+        path = f"projects/{approval.project}/connections/{approval.channel}/connection.yaml"
+        account = read_account(read_document(home, revision, path), project=ProjectSlug(approval.project), file=path)
+        return {path: write_account(replace(account, publications=(*account.publications, published)))}
+
+    try:
+        home.commit(
+            change,
+            subject=f"Publish {approval.asset} to {approval.channel}",
+            action="publish",
+            actor=actor,
+        )
+    except HabilisError as error:
+        return f"it is published, but its link could not be recorded: {error}"
+    return ""

@@ -1,0 +1,50 @@
+"""How the engine's answers and errors look as plain data: the same on every face."""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from datetime import datetime
+
+from habilis.errors import HabilisError, ManifestInvalid
+from habilis.messages import Json
+from habilis.records import stamp
+
+
+def as_json(value: object) -> Json:
+    """Data of the engine as plain JSON: dataclasses by their fields, moments as text, sets sorted."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {entry.name: as_json(getattr(value, entry.name)) for entry in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): as_json(entry) for name, entry in value.items()}
+    if isinstance(value, (frozenset, set)):
+        return [as_json(entry) for entry in sorted(value)]
+    if isinstance(value, (list, tuple)):
+        return [as_json(entry) for entry in value]
+    if isinstance(value, datetime):
+        return stamp(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def error_data(error: HabilisError) -> dict[str, Json]:
+    """An error as data: code, message, where, hint, retryable, outcome, error_id, and each problem of a file."""
+    data: dict[str, Json] = {
+        "code": error.code,
+        "message": error.message,
+        "where": error.where,
+        "hint": error.hint,
+        "retryable": error.retryable,
+        "outcome": error.outcome,
+        "error_id": error_id(error),
+    }
+    if isinstance(error, ManifestInvalid):
+        data["problems"] = [str(problem) for problem in error.problems]
+    return data
+
+
+def error_id(error: HabilisError) -> str:
+    """One id per error, made when it is first shown."""
+    if error.error_id == "":
+        error.error_id = os.urandom(6).hex()
+    return error.error_id

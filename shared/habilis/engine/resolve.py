@@ -1,0 +1,159 @@
+"""What an order means in a home: which tool, of which ability, through which account, with which keys."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from habilis.engine.workspace import Ability, Workspace
+from habilis.errors import ArgsInvalid, ManifestInvalid, NotFound, SecretMissing
+from habilis.exchange.fill import Bounds
+from habilis.home.keyfile import KeyFile
+from habilis.home.store import Home
+from habilis.hosts import AllowedHosts
+from habilis.manifest.model import Manifest, Tool
+from habilis.messages import Json
+from habilis.records import Account
+from habilis.redaction import current
+
+CONNECTION = "connection"
+"""The argument by which a call names its account, where a project has more than one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOrder:
+    """What a caller asked for.
+
+    Attributes:
+        project: The project's slug.
+        tool: A tool's name, or `<ability>.<tool>` where two abilities have one of that name.
+        arguments: As given; checked later against the tool's schema.
+        account: The account to go through; "" for the service's default.
+    """
+
+    project: str
+    tool: str
+    arguments: Mapping[str, Json]
+    account: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """An order resolved.
+
+    Attributes:
+        account: None for a tool of an ability that needs no keys.
+        keys: What the account holds of the names that the ability declares.
+    """
+
+    manifest: Manifest
+    tool: Tool
+    account: Account | None
+    keys: Mapping[str, str]
+
+    @property
+    def bounds(self) -> Bounds:
+        """What the call may reach."""
+        return Bounds(
+            hosts=AllowedHosts.of(self.manifest.hosts, self.keys),
+            private_hosts=self.account.private_hosts if self.account else frozenset(),
+            is_read=self.tool.role == "read",
+        )
+
+
+def resolve_call(home: Home, workspace: Workspace, order: CallOrder) -> Found:
+    """Find tool, ability, account and keys of a call.
+
+    Raises:
+        NotFound: No such tool or account here; said alike for what does not exist and what is not the project's.
+        ArgsInvalid: Two abilities have a tool of that name.
+        SecretMissing: The ability has no account here, or its account lacks a key.
+    """
+    manifest, tool = find_tool(workspace, order.tool)
+    account = choose_account(workspace, manifest, order.account)
+    if account is None and (manifest.auth or tool.role != "read"):
+        raise SecretMissing(
+            f"the project has no account of {manifest.service!r}",
+            where=f"tool '{tool.name}'",
+            hint=f"add one: habilis accounts add {workspace.project.slug} {manifest.id}",
+        )
+    keys = load_keys(home, manifest, account) if account else {}
+    missing = missing_keys(manifest, keys)
+    if account is not None and missing:
+        raise SecretMissing(
+            f"the account {account.id!r} lacks {', '.join(missing)}",
+            where=f"tool '{tool.name}'",
+            hint=f"set it: habilis accounts set {account.project} {account.id} {missing[0]}",
+        )
+    return Found(manifest=manifest, tool=tool, account=account, keys=keys)
+
+
+def find_tool(workspace: Workspace, name: str) -> tuple[Manifest, Tool]:
+    """The one tool of that name among the abilities that are on; NotFound or ArgsInvalid otherwise."""
+    ability, dot, bare = name.rpartition(".")
+    found = [
+        (manifest, tool)
+        for entry in _usable(workspace)
+        if (manifest := entry.manifest) is not None
+        and (not dot or manifest.id == ability)
+        and (tool := manifest.tool(bare)) is not None
+    ]
+    if not found:
+        raise NotFound(
+            f"the project has no tool {name!r}", hint=f"list its tools: habilis tools {workspace.project.slug}"
+        )
+    if len(found) > 1:
+        choices = " or ".join(f"{manifest.id}.{bare}" for manifest, _ in found)
+        raise ArgsInvalid(f"more than one ability has a tool {bare!r}", hint=f"say {choices}")
+    return found[0]
+
+
+def find_manifest(workspace: Workspace, ability: str) -> Manifest:
+    """The manifest of an ability of the project; NotFound, or the ManifestInvalid that keeps it from being read."""
+    entry = workspace.abilities.get(ability)
+    if entry is None or (entry.manifest is None and entry.fault is None):
+        raise NotFound(
+            f"there is no ability {ability!r} with a connection", hint="see: habilis abilities ls, or install it"
+        )
+    if entry.manifest is None:
+        assert entry.fault is not None  # noqa: S101 - the line above left no other case
+        raise ManifestInvalid(entry.fault.problems)
+    return entry.manifest
+
+
+def choose_account(workspace: Workspace, manifest: Manifest, name: str) -> Account | None:
+    """The named account of the ability's service, else its default; None for neither; NotFound for a wrong name."""
+    accounts = workspace.accounts_of(manifest.service)
+    if not name:
+        return accounts[0] if accounts else None
+    account = next((account for account in accounts if account.id == name), None)
+    if account is None:
+        raise NotFound(
+            f"there is no account {name!r} of {manifest.service!r}",
+            hint=f"list them: habilis accounts ls {workspace.project.slug}",
+        )
+    return account
+
+
+def load_keys(home: Home, manifest: Manifest, account: Account) -> dict[str, str]:
+    """The account's values of the names that the ability declares; every secret one is masked from here on."""
+    stored = KeyFile(home.private / account.folder / ".env").load()
+    keys = {key.env: stored[key.env] for key in manifest.auth if stored.get(key.env)}
+    ledger = current()
+    shown = public_keys(manifest)
+    for name, value in keys.items():
+        if name not in shown:
+            ledger.add(name, value)
+    return {str(name): value for name, value in keys.items()}
+
+
+def public_keys(manifest: Manifest) -> frozenset[str]:
+    """Names of keys that are no secrets: declared so, or a site's address, which every link of it shows."""
+    return frozenset(key.env for key in manifest.auth if not key.secret or f"${{{key.env}}}" in manifest.hosts)
+
+
+def missing_keys(manifest: Manifest, keys: Mapping[str, str]) -> list[str]:
+    """Names of the required keys that are not set."""
+    return [key.env for key in manifest.auth if not key.optional and not keys.get(key.env)]
+
+
+def _usable(workspace: Workspace) -> list[Ability]:
+    return [ability for ability in workspace.abilities.values() if ability.is_on and ability.manifest is not None]

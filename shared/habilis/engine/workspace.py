@@ -1,0 +1,206 @@
+"""One project of a home as a whole: its abilities, accounts and rules, read from one Revision.
+
+What was parsed is kept by content: a warm call parses nothing, and a cold one neither reads YAML nor builds models
+where the compiled form lies beside the home.
+"""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+
+from habilis.errors import ManifestInvalid, NotFound
+from habilis.home.compiled import compiled
+from habilis.home.store import Home, Revision
+from habilis.manifest.model import Manifest
+from habilis.manifest.plain import from_plain, to_plain
+from habilis.messages import Json
+from habilis.names import AbilityId, ProjectSlug, ability_id, project_slug
+from habilis.policy.rules import NO_RULES, Rules, load_rules
+from habilis.records import Account, Project, read_account, read_project
+
+_MOST_KEPT = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ability:
+    """An installed ability as a project sees it.
+
+    Attributes:
+        folder: Where it lies in the home; a project's own folder wins over one for every project.
+        manifest: Its connection; None when it is instructions only, or when `fault` says why it cannot be read.
+        fault: What is wrong with its extension.yaml; None when nothing is.
+        is_on: Whether the project has it switched on.
+    """
+
+    id: AbilityId
+    folder: str
+    manifest: Manifest | None
+    has_instructions: bool
+    fault: ManifestInvalid | None
+    is_on: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A project with everything that a call needs of it.
+
+    Attributes:
+        accounts: By id, in the order of their making.
+        faults: By account id, for accounts whose record cannot be read; the others work.
+    """
+
+    project: Project
+    abilities: Mapping[str, Ability]
+    accounts: Mapping[str, Account]
+    faults: Mapping[str, ManifestInvalid]
+    rules: Rules
+
+    def accounts_of(self, service: str) -> list[Account]:
+        """The service's accounts, its default first, then the oldest."""
+        found = [account for account in self.accounts.values() if account.service == service]
+        return sorted(found, key=lambda account: (not account.is_default, account.created_at))
+
+    def manifests_of(self, service: str) -> list[Manifest]:
+        """Manifests of the abilities that share the service and are on, in the order of their ids."""
+        return [
+            ability.manifest
+            for ability in self.abilities.values()
+            if ability.is_on and ability.manifest is not None and ability.manifest.service == service
+        ]
+
+
+class _Kept:
+    """The latest workspaces, each under the content of everything it was made from."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, ...], Workspace] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: tuple[str, ...]) -> Workspace | None:
+        with self._lock:
+            workspace = self._kept.get(key)
+            if workspace is not None:
+                self._kept.move_to_end(key)
+            return workspace
+
+    def put(self, key: tuple[str, ...], workspace: Workspace) -> None:
+        with self._lock:
+            self._kept[key] = workspace
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+
+
+_kept = _Kept()
+
+
+def open_workspace(home: Home, revision: Revision, project: str) -> Workspace:
+    """The project as the revision has it.
+
+    Raises:
+        NotFound: There is no such project.
+        ManifestInvalid: Its project.yaml or actauth.yml cannot be read.
+    """
+    slug = project_slug(project)
+    root = f"projects/{slug}"
+    if revision.content_key(f"{root}/project.yaml") is None:
+        raise NotFound(f"there is no project {slug!r}", hint=f"make it with: habilis projects add {slug}")
+    folders = ability_folders(revision, slug)
+    connections = [name.rstrip("/") for name in revision.list(f"{root}/connections") if name.endswith("/")]
+    paths = [f"{root}/project.yaml", f"{root}/actauth.yml"]
+    paths += [f"{root}/connections/{name}/connection.yaml" for name in connections]
+    for folder in folders.values():
+        paths += [f"{folder}/extension.yaml", f"{folder}/SKILL.md"]
+    key = (str(home.private), slug, *(f"{path} {revision.content_key(path)}" for path in paths))
+    workspace = _kept.get(key)
+    if workspace is None:
+        workspace = _read(home, revision, slug, folders, connections)
+        _kept.put(key, workspace)
+    return workspace
+
+
+def ability_folders(revision: Revision, project: str) -> dict[str, str]:
+    """Ability id to the folder that counts for the project, in the order of the ids."""
+    found: dict[str, str] = {}
+    for root in ("abilities", f"projects/{project}/abilities"):
+        for name in revision.list(root):
+            folder = name.rstrip("/")
+            parts = (f"{root}/{folder}/extension.yaml", f"{root}/{folder}/SKILL.md")
+            if name.endswith("/") and any(revision.content_key(part) is not None for part in parts):
+                found[folder] = f"{root}/{folder}"
+    return dict(sorted(found.items()))
+
+
+def read_manifest(home: Home, revision: Revision, folder: str) -> Manifest | None:
+    """The manifest of an ability's folder; None when it is instructions only; ManifestInvalid when it is wrong."""
+    path = f"{folder}/extension.yaml"
+    name = folder.rsplit("/", 1)[-1]
+
+    def load() -> Json:
+        from habilis.manifest.load import load_manifest
+
+        return to_plain(load_manifest(revision.require(path), folder=name, file=path))
+
+    plain = _parsed(home, revision, path, name, load)
+    return from_plain(plain) if isinstance(plain, dict) else None
+
+
+def read_document(home: Home, revision: Revision, path: str) -> Json:
+    """What a YAML file of the home says, as data; None when there is no such file; ManifestInvalid when it is wrong."""
+
+    def load() -> Json:
+        from habilis.reading import read_yaml
+
+        return read_yaml(revision.require(path), path).data
+
+    return _parsed(home, revision, path, "", load)
+
+
+def _parsed(home: Home, revision: Revision, path: str, kind: str, load: Callable[[], Json]) -> Json:
+    key = revision.content_key(path)
+    if key is None:
+        return None
+    return compiled(home.private, hashlib.sha256(f"{kind}\0{key}".encode()).hexdigest(), load)
+
+
+def _read(
+    home: Home, revision: Revision, slug: ProjectSlug, folders: Mapping[str, str], connections: list[str]
+) -> Workspace:
+    root = f"projects/{slug}"
+    project = read_project(
+        read_document(home, revision, f"{root}/project.yaml") or {}, slug=slug, file=f"{root}/project.yaml"
+    )
+    accounts: dict[str, Account] = {}
+    faults: dict[str, ManifestInvalid] = {}
+    for name in connections:
+        file = f"{root}/connections/{name}/connection.yaml"
+        try:
+            if revision.content_key(file) is not None:
+                accounts[name] = read_account(read_document(home, revision, file), project=slug, file=file)
+        except ManifestInvalid as error:
+            faults[name] = error
+    rules = revision.read(f"{root}/actauth.yml")
+    return Workspace(
+        project=project,
+        abilities={name: _ability(home, revision, project, name, folder) for name, folder in folders.items()},
+        accounts=accounts,
+        faults=faults,
+        rules=NO_RULES if rules is None else load_rules(rules, f"{root}/actauth.yml"),
+    )
+
+
+def _ability(home: Home, revision: Revision, project: Project, name: str, folder: str) -> Ability:
+    manifest, fault = None, None
+    try:
+        manifest = read_manifest(home, revision, folder)
+    except ManifestInvalid as error:
+        fault = error
+    return Ability(
+        id=manifest.id if manifest else ability_id(name),
+        folder=folder,
+        manifest=manifest,
+        has_instructions=revision.content_key(f"{folder}/SKILL.md") is not None,
+        fault=fault,
+        is_on=name not in project.abilities_off,
+    )

@@ -1,0 +1,38 @@
+"""One conversation with a service, as a generator: it yields Requests and takes Answers, and sends nothing itself.
+
+So a dry run, an approval, a test and the real send are the same code with another driver.
+"""
+
+from collections.abc import Generator
+
+from habilis.exchange.fill import Bounds, fill_request
+from habilis.exchange.result import check_status, pick_result, read_body
+from habilis.manifest.model import RequestTemplate, Tool
+from habilis.messages import Answer, Json, Request, Result
+from habilis.templating import Scope, apply_map
+
+Exchange = Generator[Request, Answer, Result]
+
+
+def run_tool(tool: Tool, scope: Scope, bounds: Bounds) -> Exchange:
+    """Yield the tool's request, take its answer, return what the agent is told.
+
+    Raises:
+        ArgsInvalid, SecretMissing, SecretMalformed, HostNotAllowed: before anything is yielded.
+        UpstreamError: The service answered with an error.
+    """
+    where = f"tool '{tool.name}'"
+    mapped = Scope(arguments=apply_map(tool.map, scope.arguments), keys=scope.keys)
+    request = fill_request(tool.request, mapped, bounds, where=where)
+    answer = yield request
+    check_status(answer, where=where, is_read=bounds.is_read)
+    return pick_result(tool.result, answer)
+
+
+def read_json(
+    template: RequestTemplate, scope: Scope, bounds: Bounds, *, where: str
+) -> Generator[Request, Answer, Json]:
+    """Yield one request, take its answer, return its parsed body; raises as `run_tool`."""
+    answer = yield fill_request(template, scope, bounds, where=where)
+    check_status(answer, where=where, is_read=True)
+    return read_body(answer)

@@ -1,0 +1,125 @@
+"""Answer in, Result out: what the agent is told of a call."""
+
+import json
+from http import HTTPStatus
+
+from habilis.errors import Outcome, UpstreamError
+from habilis.manifest.model import ResultTemplate
+from habilis.messages import Answer, Json, Result
+from habilis.templating import MISSING, pick
+
+_LONGEST_REASON = 200
+_LONGEST_TEXT = 64 * 1024
+_UNDECIDED = frozenset({408, 425, 499})
+"""Statuses of 4xx after which the request may have been carried out all the same."""
+
+
+def check_status(answer: Answer, *, where: str, is_read: bool) -> None:
+    """Raise UpstreamError for a status of 400 and above, in the service's own words.
+
+    A 4xx answer to an action proves that nothing happened; a 5xx does not, so its outcome is unknown.
+    """
+    if answer.status < HTTPStatus.BAD_REQUEST:
+        return
+    is_definite = is_read or (answer.status < HTTPStatus.INTERNAL_SERVER_ERROR and answer.status not in _UNDECIDED)
+    outcome: Outcome = "not_sent" if is_definite else "unknown"
+    reason = _reason(answer)
+    raise UpstreamError(
+        f"answered {answer.status}" + (f": {reason}" if reason else ""),
+        where=where,
+        hint=_hint(answer.status),
+        retryable=answer.status in {429, 503} or (is_read and answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR),
+        outcome=outcome,
+    )
+
+
+def pick_result(template: ResultTemplate, answer: Answer) -> Result:
+    """Pick what the agent is told; never fails, for the call itself is done.
+
+    Args:
+        template: Its `text` is a JSON pointer into the answer, or None for the whole of it.
+        answer: Any answer with a good status.
+
+    Returns:
+        Readable text; `link` when the text is a web address, or the answer has one at its top (`url`, `link`).
+    """
+    body = read_body(answer)
+    if template.text is None:
+        return Result(text=_readable(body), link=_top_link(body), data=body)
+    picked = pick(body, template.text)
+    text = "no text in the answer" if picked is MISSING or picked in (None, "") else _readable(picked)
+    return Result(text=text, link=text if is_link(text) else _top_link(body))
+
+
+def read_body(answer: Answer) -> Json:
+    """The body as JSON where it parses, else as text; None when it is empty."""
+    if not answer.body:
+        return None
+    try:
+        body: Json = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        return answer.body.decode("utf-8", errors="replace")
+    return body
+
+
+def is_link(text: str) -> bool:
+    """Whether the text is one web address and nothing else."""
+    return text.startswith(("https://", "http://")) and len(text) <= 2048 and text.isprintable() and " " not in text
+
+
+def _readable(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    data = text.encode("utf-8", errors="replace")
+    if len(data) <= _LONGEST_TEXT:
+        return text or "an empty answer"
+    return data[:_LONGEST_TEXT].decode("utf-8", errors="ignore") + f"\n[cut: {len(data)} bytes in all]"
+
+
+def _top_link(body: Json) -> str:
+    if isinstance(body, dict):
+        for name in ("url", "link"):
+            value = body.get(name)
+            if isinstance(value, str) and is_link(value):
+                return value
+    return ""
+
+
+def _reason(answer: Answer) -> str:
+    """The service's own words, one line: the usual places of a JSON error, never a page of HTML."""
+    body = read_body(answer)
+    if isinstance(body, str):
+        text = "" if "html" in answer.headers.get("content-type", "") or body.lstrip().startswith("<") else body
+    else:
+        text = _message_in(body)
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 1] + "…"
+
+
+def _message_in(body: Json) -> str:
+    for pointer in (
+        "/message",
+        "/error/message",
+        "/error_description",
+        "/errors/0/message",
+        "/detail",
+        "/error",
+        "/title",
+    ):
+        value = pick(body, pointer)
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def _hint(status: int) -> str:
+    match status:
+        case 401:
+            return "check the account's keys, or sign it in again"
+        case 403:
+            return "the account may not do this there"
+        case 404:
+            return "check the address and what the call names"
+        case 429:
+            return "the service asks for a pause; try again later"
+        case _:
+            return ""

@@ -1,0 +1,84 @@
+"""The redirect flow, without input or output: where the browser goes, and what its return says.
+
+Source: seed format "Signing in", `flow: redirect`; docs/format.md "Signing in".
+"""
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
+
+from habilis.errors import SignInDenied, SignInFailed
+from habilis.hosts import AllowedHosts, checked_url, origin_of, site_address
+from habilis.manifest.model import Manifest, RedirectFlow
+from habilis.names import KeyName
+from habilis.templating import Scope
+
+_LONGEST_VALUE = 8 * 1024
+
+
+def page_address(
+    flow: RedirectFlow,
+    manifest: Manifest,
+    keys: Mapping[str, str],
+    *,
+    app_id: str,
+    callback: str,
+    private_hosts: frozenset[str],
+) -> str:
+    """The service's page that the browser opens.
+
+    Args:
+        flow: What the manifest says of its sign-in.
+        manifest: Whose hosts the page must be on.
+        keys: The account's keys so far; they hold all of `flow.needs`.
+        app_id: A UUID that names this application to the service.
+        callback: Where the service sends the browser back; "" leaves the parameters out, and the person pastes.
+        private_hosts: As of the account.
+
+    Raises:
+        SecretMissing: One of `needs` is not set.
+        HostNotAllowed: The page is not on one of the manifest's hosts.
+    """
+    url = flow.url.fill(Scope(arguments={"app_id": app_id}, keys=keys))
+    if callback:
+        pairs = "&".join(f"{quote(name)}={quote(callback, safe='')}" for name in flow.callback_params)
+        url += ("&" if "?" in url else "?") + pairs
+    hosts = AllowedHosts.of(manifest.hosts, keys)
+    return checked_url(url, hosts, where="the sign-in page", private_hosts=private_hosts)
+
+
+def read_return(
+    flow: RedirectFlow, manifest: Manifest, query: Mapping[str, Sequence[str]], keys: Mapping[str, str]
+) -> dict[KeyName, str]:
+    """What the browser's return brings, as keys; all of them or an error.
+
+    Args:
+        flow: What the manifest says of its sign-in.
+        manifest: Whose `hosts` say which keys give a host.
+        query: The callback's parameters, each with every value it came with.
+        keys: The account's keys as the sign-in started.
+
+    Raises:
+        SignInDenied: The person, or the service, said no.
+        SignInFailed: A value is missing, comes twice, or the service answers for another site.
+    """
+    denied = flow.denied
+    if denied is not None and denied[1] in query.get(denied[0], ()):
+        raise SignInDenied("the sign-in was refused on the service's page", hint="start again to try once more")
+    found: dict[KeyName, str] = {}
+    for key, parameter in flow.returns.items():
+        values = query.get(parameter, ())
+        if len(values) != 1 or not values[0] or len(values[0]) > _LONGEST_VALUE:
+            raise SignInFailed(f"the service came back without one {parameter!r}", hint="start the sign-in again")
+        found[key] = values[0]
+    return {
+        key: _same_site(value, keys.get(key, "")) if f"${{{key}}}" in manifest.hosts else value
+        for key, value in found.items()
+    }
+
+
+def _same_site(returned: str, asked: str) -> str:
+    """A site may not name another one in its answer: it would widen the hosts and then receive the keys."""
+    address = site_address(returned)
+    if asked and origin_of(address) != origin_of(asked):
+        raise SignInFailed("the service answered for another site", hint="start again with the site's own address")
+    return asked or address
