@@ -6,13 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from habilis.errors import AddressNotAllowed, UpstreamUnavailable
+from habilis.errors import AddressNotAllowed, PlainHttpRefused, UpstreamUnavailable
 from habilis.hosts import kind_of, literal_of, opt_in_hint
 
-Resolver = Callable[..., list[tuple[Any, ...]]]
-"""Looks a name up as `socket.getaddrinfo` does; the address is the first of the last element of each row."""
+Rows = list[tuple[Any, ...]]
+"""What `socket.getaddrinfo` returns: the address is the first of the last element of each row."""
 
-_LOOKUP_LIMIT_S = 10.0
+Resolver = Callable[..., Rows]
+"""Looks a name up, called as `socket.getaddrinfo` is."""
+
+LOOKUP_LIMIT_S = 10.0
 _MOST_ADDRESSES = 6
 
 
@@ -22,18 +25,20 @@ class AddressPolicy:
 
     Attributes:
         private_hosts: `host:port` pairs that may lead to private addresses; exact, as an operator allowed them.
+        private_only: Whether public addresses are refused: without encryption only private hosts are called.
         resolver: Looks names up.
         own_ports: Ports this engine listens on: never dialled on this machine.
         may_opt_in: Whether operators can allow private hosts here at all; decides the hint.
     """
 
     private_hosts: frozenset[str] = frozenset()
+    private_only: bool = False
     resolver: Resolver = socket.getaddrinfo
     own_ports: frozenset[int] = frozenset()
     may_opt_in: bool = True
 
-    def addresses(self, host: str, port: int, *, limit_s: float = _LOOKUP_LIMIT_S) -> list[str]:
-        """Return the addresses to dial, in the resolver's order; one lookup, and one bad address refuses the host.
+    def addresses(self, host: str, port: int, *, limit_s: float = LOOKUP_LIMIT_S) -> list[str]:
+        """Return the addresses to dial, in the resolver's order: one lookup, and one bad address refuses the host.
 
         Args:
             host: A normalised name, or an address, an IPv6 one with or without brackets.
@@ -42,6 +47,7 @@ class AddressPolicy:
 
         Raises:
             AddressNotAllowed: An address is reserved, the engine's own, or private without being allowed.
+            PlainHttpRefused: An address is public and the policy is for unencrypted calls.
             UpstreamUnavailable: The name does not resolve, or not in time; nothing was sent.
         """
         name = f"[{host}]" if ":" in host and not host.startswith("[") else host
@@ -63,44 +69,41 @@ class AddressPolicy:
         kind = kind_of(address)
         if kind == "reserved":
             raise AddressNotAllowed(
-                f"{host} leads to a private address: link-local, metadata or reserved",
-                hint="addresses of this kind are never called",
+                f"{host} leads to a private address that is never called: link-local, metadata or reserved"
             )
         if port in self.own_ports and _is_this_machine(address):
-            raise AddressNotAllowed(f"{host}:{port} is this engine itself", hint="the engine never calls itself")
+            raise AddressNotAllowed(f"{host}:{port} is this engine itself, which is never called")
         if kind == "private" and f"{host}:{port}" not in self.private_hosts:
             raise AddressNotAllowed(f"{host} leads to a private address", hint=self._hint(f"{host}:{port}"))
+        if kind == "public" and self.private_only:
+            raise PlainHttpRefused(f"{host} leads to a public address without encryption", hint="use https")
 
     def _hint(self, place: str) -> str:
-        return (
-            opt_in_hint(place)
-            if self.may_opt_in
-            else "private addresses are switched off here (network.private: never)"
-        )
+        return opt_in_hint(place) if self.may_opt_in else "private hosts are switched off here (network.private: never)"
 
 
-def _within(limit_s: float, look_up: Callable[[], list[tuple[Any, ...]]]) -> list[tuple[Any, ...]] | None:
-    """Return the rows, none when the name is unknown, or None when the lookup takes longer than the limit.
+def _within(limit_s: float, look_up: Callable[[], Rows]) -> Rows | None:
+    """Return the rows, none for an unknown name, or None when the lookup takes longer than the limit.
 
-    A lookup cannot be given a time limit or be stopped: it runs in a thread of its own, which ends when the system's
+    A lookup takes no time limit and cannot be stopped: it runs in a thread of its own, which ends when the system's
     resolver gives up.
     """
-    rows: list[list[tuple[Any, ...]]] = []
+    answers: list[Rows] = []
 
     def run() -> None:
         try:
-            rows.append(look_up())
+            answers.append(look_up())
         except (OSError, UnicodeError):
-            rows.append([])
+            answers.append([])
 
     thread = threading.Thread(target=run, name="habilis-lookup", daemon=True)
     thread.start()
     thread.join(limit_s)
-    return rows[0] if rows else None
+    return answers[0] if answers else None
 
 
 def _is_this_machine(address: str) -> bool:
-    """Whether an address belongs to this machine: only those can be bound."""
+    """Whether an address belongs to this machine: no other can be bound."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:

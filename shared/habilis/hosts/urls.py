@@ -4,13 +4,13 @@ Source: RFC 3986; the list of refused forms is docs/security.md "Where a call ma
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 
 _LONGEST_URL = 65_536
 _LONGEST_HOST = 253
-_LONGEST_LABEL = 63
 _HIGHEST_PORT = 65_535
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
@@ -121,14 +121,12 @@ def _normal_host(host: str) -> str:
 
 
 def _normal_ipv6(text: str) -> str:
+    if "%" in text:
+        raise UrlError("an address may not name a network interface")
     try:
-        return f"[{IPv6Address(text).compressed}]" if "%" not in text else _no_zone()
+        return f"[{IPv6Address(text).compressed}]"
     except ValueError:
         raise UrlError("the host is malformed") from None
-
-
-def _no_zone() -> str:
-    raise UrlError("an address may not name a network interface")
 
 
 def _is_ipv4(name: str) -> bool:
@@ -146,7 +144,7 @@ def _a_labels(host: str) -> str:
     if _OTHER_DOTS.search(host) or len(host) > _LONGEST_HOST:
         raise UrlError("the host is malformed")
     try:
-        return idna.encode(host.lower()).decode("ascii")
+        return idna.encode(unicodedata.normalize("NFC", host.lower())).decode("ascii")
     except (idna.IDNAError, UnicodeError):
         raise UrlError("the host is not a valid international name") from None
 

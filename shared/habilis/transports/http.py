@@ -21,7 +21,9 @@ from typing import Any, Literal, cast
 from habilis import __version__
 from habilis.errors import (
     BadInput,
+    EngineFailed,
     HabilisError,
+    HostNotAllowed,
     PlainHttpRefused,
     RedirectRefused,
     ResponseTooLarge,
@@ -51,13 +53,20 @@ _LARGEST_HEAD_BYTES = 64 * 1024
 _MOST_CONNECTIONS = 100
 _MOST_KEPT = 20
 _KEPT_S = 15.0
+_PORTS = {"https": 443, "http": 80}
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _OURS = frozenset({
     "host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect",
     "proxy-authorization", "proxy-connection",
 })  # fmt: skip
-_DEFAULTS = {"accept": "*/*", "accept-encoding": "gzip, deflate", "user-agent": f"habilis/{__version__}"}
+"""Headers that say how a request is carried: another value would change where it goes or where it ends."""
+
+_DEFAULTS = (
+    ("accept", (b"Accept", b"*/*")),
+    ("accept-encoding", (b"Accept-Encoding", b"gzip, deflate")),
+    ("user-agent", (b"User-Agent", f"habilis/{__version__}".encode())),
+)
 
 
 class HttpTransport:
@@ -78,9 +87,9 @@ class HttpTransport:
         """Make a transport; nothing is loaded or opened before the first request.
 
         Args:
-            resolver: Looks names up, as `socket.getaddrinfo`.
-            ca_file: A file of certificate authorities to trust beside the usual ones.
-            private: Whether private hosts of accounts count here.
+            resolver: Looks names up, called as `socket.getaddrinfo` is.
+            ca_file: A PEM file of certificate authorities to trust beside the usual ones.
+            private: Whether the private hosts of accounts count here.
             own_ports: Ports this engine listens on: never called on this machine.
         """
         self._resolver = resolver
@@ -89,102 +98,113 @@ class HttpTransport:
         self._own_ports = own_ports
         self._lock = threading.Lock()
         self._thread = threading.local()
-        self._kept: dict[tuple[str, str], _Transport] = {}
+        self._lanes: dict[tuple[str, str], _Lane] = {}
         self._tls: ssl.SSLContext | None = None
 
     def send(self, request: Request) -> Answer:
-        """Send a request once and return the answer, whatever its status below 300 or from 400.
+        """Send a request once and return the answer, whatever its status unless it redirects.
 
         Raises:
             AddressNotAllowed: The host leads to an address that may not be called.
-            PlainHttpRefused: The URL is http and its host is not one the account's operator allowed.
-            SecretMalformed: A header or the user name cannot carry its value.
-            RedirectRefused: The answer is a redirect.
-            ResponseTooLarge: The answer passes `largest_bytes`, or its head 64 KiB.
-            UpstreamFailed: Nobody answers, not in time, not wholly, or with a bad certificate; `outcome` says what
+            PlainHttpRefused: The URL is http and its host is not one that the account's operator allowed.
+            SecretMalformed: A header, or the user name, cannot carry its value.
+            RedirectRefused: The answer's status is 3xx.
+            ResponseTooLarge: The answer's body is larger than `largest_bytes`.
+            UpstreamFailed: Nobody answers, or not in time, not wholly, or with a bad certificate; `outcome` says what
                 that means for the order.
         """
-        scheme, host, port = origin_of(request.url)
-        place = f"{host}:{port}"
+        wired = _wired(request)
+        host, place = _whereto(wired.url)
         opened = place if place in request.private_hosts else ""
-        if scheme == "http" and not opened:
+        if wired.url.scheme == "http" and not opened:
             raise PlainHttpRefused(f"{host} would be called without encryption", where=request.where, hint="use https")
         exchange = Exchange(where=request.where, host=host, is_read=request.is_read, timeout_s=request.timeout_s)
-        wired = _wired(request, exchange)
+        lane = self._lane(wired.url.scheme, opened)
         self._thread.exchange = exchange
         try:
-            return self._sent(wired, request, exchange, (scheme, opened))
+            return _sent(lane, wired, request, exchange)
         finally:
             del self._thread.exchange
 
     def close(self) -> None:
         """Close every kept connection."""
         with self._lock:
-            kept, self._kept = list(self._kept.values()), {}
-        for transport in kept:
-            transport.close()
+            lanes, self._lanes = list(self._lanes.values()), {}
+        for lane in lanes:
+            lane.kept.close()
 
-    def _sent(self, wired: httpx.Request, request: Request, exchange: Exchange, lane: tuple[str, str]) -> Answer:
-        if request.is_read:
-            try:
-                return _attempt(self._keeping(lane), wired, request, exchange)
-            except UpstreamProtocol:
-                if exchange.dialled or exchange.heard:
-                    raise
-            # The other side closed a kept connection just as it was used: a read is asked again on a new one.
-        once = self._transport(lane, kept=0)
-        try:
-            return _attempt(once, wired, request, exchange)
-        finally:
-            once.close()
-
-    def _keeping(self, lane: tuple[str, str]) -> "_Transport":
-        transport = self._kept.get(lane)
-        if transport is None:
+    def _lane(self, scheme: str, opened: str) -> "_Lane":
+        lane = self._lanes.get((scheme, opened))
+        if lane is None:
             with self._lock:
-                transport = self._kept.get(lane) or self._transport(lane, kept=_MOST_KEPT)
-                self._kept[lane] = transport
-        return transport
+                lane = self._lanes.get((scheme, opened)) or self._new_lane(scheme, opened)
+                self._lanes[scheme, opened] = lane
+        return lane
 
-    def _transport(self, lane: tuple[str, str], *, kept: int) -> "_Transport":
-        scheme, opened = lane
+    def _new_lane(self, scheme: str, opened: str) -> "_Lane":
         policy = AddressPolicy(
             private_hosts=frozenset({opened}) if opened and self._may_opt_in else frozenset(),
+            private_only=scheme == "http",
             resolver=self._resolver,
             own_ports=self._own_ports,
             may_opt_in=self._may_opt_in,
         )
-        tls = self._tls_context() if scheme == "https" else None
-        return _Transport(_Backend(policy, self._current), tls, kept=kept)
+        return _Lane(_Backend(policy, self._current), self._tls_context() if scheme == "https" else None)
 
     def _current(self) -> Exchange:
         return cast("Exchange", self._thread.exchange)
 
     def _tls_context(self) -> ssl.SSLContext:
-        # Reading the certificate authorities takes 27 ms: once, and not before an https request needs it.
+        # Reading the certificate authorities takes 27 ms: once, and not before an https request needs them.
         if self._tls is None:
             import certifi
 
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.load_verify_locations(certifi.where())
             if self._ca_file:
-                context.load_verify_locations(self._ca_file)
+                _trust(context, self._ca_file)
             self._tls = context
         return self._tls
 
 
-class _Transport(httpx.HTTPTransport):
-    """The library's transport over our own connections."""
+def _trust(context: ssl.SSLContext, ca_file: str) -> None:
+    try:
+        context.load_verify_locations(ca_file)
+    except OSError:
+        raise EngineFailed(
+            "the file of certificate authorities cannot be read", where=ca_file, hint="it has to be PEM"
+        ) from None
 
-    def __init__(self, backend: "_Backend", tls: ssl.SSLContext | None, *, kept: int) -> None:
-        # The parent's constructor is left out: it would read the certificate authorities again.
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=tls,
-            max_connections=_MOST_CONNECTIONS,
-            max_keepalive_connections=kept,
-            keepalive_expiry=_KEPT_S,
-            network_backend=backend,
+
+class _Lane:
+    """The ways to the hosts that one address policy covers: kept connections for reads, fresh ones for the rest."""
+
+    def __init__(self, backend: "_Backend", tls: ssl.SSLContext | None) -> None:
+        self._backend = backend
+        self._tls = tls
+        self.kept = _Transport(
+            httpcore.ConnectionPool(
+                ssl_context=tls,
+                max_connections=_MOST_CONNECTIONS,
+                max_keepalive_connections=_MOST_KEPT,
+                keepalive_expiry=_KEPT_S,
+                network_backend=backend,
+            )
         )
+
+    def fresh(self, url: httpx.URL) -> "_Transport":
+        """A transport over one new connection."""
+        origin = httpcore.Origin(url.raw_scheme, url.raw_host, url.port or _PORTS[url.scheme])
+        return _Transport(httpcore.HTTPConnection(origin, ssl_context=self._tls, network_backend=self._backend))
+
+
+class _Transport(httpx.HTTPTransport):
+    """The library's transport over connections of ours."""
+
+    def __init__(self, connections: httpcore.ConnectionPool | httpcore.HTTPConnection) -> None:
+        # The parent's constructor is left out: it would read the certificate authorities again. One connection has the
+        # two methods of a pool that the parent calls.
+        self._pool = cast("httpcore.ConnectionPool", connections)
 
 
 class _Backend(httpcore.NetworkBackend):
@@ -202,9 +222,7 @@ class _Backend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        exchange = self._current()
-        exchange.dialled = True
-        return _Stream(dial(self._policy, host, port, exchange), self._current)
+        return _Stream(dial(self._policy, host, port, self._current()), self._current)
 
 
 class _Stream(httpcore.NetworkStream):
@@ -233,7 +251,23 @@ class _Stream(httpcore.NetworkStream):
         return self._wire.is_readable() if info == "is_readable" else None
 
 
+def _sent(lane: _Lane, wired: httpx.Request, request: Request, exchange: Exchange) -> Answer:
+    if request.is_read:
+        try:
+            return _attempt(lane.kept, wired, request, exchange)
+        except UpstreamProtocol:
+            if exchange.dialled or exchange.heard:
+                raise
+        # The other side closed a kept connection just as it was used: a read is asked again on a fresh one.
+    transport = lane.fresh(wired.url)
+    try:
+        return _attempt(transport, wired, request, exchange)
+    finally:
+        transport.close()
+
+
 def _attempt(transport: _Transport, wired: httpx.Request, request: Request, exchange: Exchange) -> Answer:
+    wired.extensions = {"timeout": {"pool": exchange.left_s()}}
     fault: HabilisError
     try:
         response = transport.handle_request(wired)
@@ -248,35 +282,55 @@ def _attempt(transport: _Transport, wired: httpx.Request, request: Request, exch
     except httpx.PoolTimeout:
         fault = exchange.timed_out()
     except httpx.TransportError:
-        fault = exchange.broken("sent an answer that breaks off or is not HTTP")
-    # Raised out here: the library's exception, which may quote a header, does not stay as the context either.
+        fault = exchange.broken("gave an answer that breaks off or is not HTTP")
+    # Raised out here: the library's exception, which may quote a header, does not even stay as its context.
     raise fault
 
 
-def _wired(request: Request, exchange: Exchange) -> httpx.Request:
-    """The request as the library takes it, every header ours or checked."""
-    url = httpx.URL(request.url)
+def _wired(request: Request) -> httpx.Request:
+    """The request as the library takes it; every header is ours or checked."""
+    url = _parsed(request.url, request.where)
     headers = [(b"Host", url.netloc)]
-    missing = dict(_DEFAULTS)
+    given = set()
     for name, value in request.headers:
-        if not _HEADER_NAME.fullmatch(name) or name.lower() in _OURS:
-            raise BadInput("a header's name is not one a request may set", where=request.where)
-        if not _HEADER_VALUE.fullmatch(value):
-            raise SecretMalformed(f"header {name} has characters a header cannot carry", where=request.where)
-        missing.pop(name.lower(), None)
-        headers.append((name.encode(), value.strip(" \t").encode("latin-1")))
-    headers.extend((name.encode(), value.encode()) for name, value in missing.items())
+        headers.append(_header(name, value, request.where))
+        given.add(name.lower())
+    headers.extend(pair for name, pair in _DEFAULTS if name not in given)
     if request.basic_auth is not None:
         headers.append((b"Authorization", _basic(request.basic_auth, request.where)))
-    if request.body is not None or request.method in {"POST", "PUT", "PATCH"}:
-        headers.append((b"Content-Length", b"%d" % len(request.body or b"")))
-    return httpx.Request(
-        request.method,
-        url,
-        headers=headers,
-        stream=httpx.ByteStream(request.body or b""),
-        extensions={"timeout": {"pool": exchange.left_s()}},
-    )
+    body = request.body or b""
+    if body or request.method in {"POST", "PUT", "PATCH"}:
+        headers.append((b"Content-Length", b"%d" % len(body)))
+    # Given a stream the library adds no headers of its own, which saves the time it takes to look for them.
+    return httpx.Request(request.method, url, headers=headers, stream=httpx.ByteStream(body))
+
+
+def _parsed(url: str, where: str) -> httpx.URL:
+    """The URL as the library reads it: host and port are judged on the very parts that it dials."""
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        parsed = None
+    if parsed is None or parsed.scheme not in _PORTS or not parsed.raw_host:
+        raise HostNotAllowed("only absolute https URLs are called", where=where)
+    return parsed
+
+
+def _whereto(url: httpx.URL) -> tuple[str, str]:
+    """Host and `host:port`, an IPv6 address in brackets."""
+    name = url.raw_host.decode("ascii")
+    host = f"[{name}]" if ":" in name else name
+    return host, f"{host}:{url.port or _PORTS[url.scheme]}"
+
+
+def _header(name: str, value: str, where: str) -> tuple[bytes, bytes]:
+    if not _HEADER_NAME.fullmatch(name):
+        raise BadInput("a header's name has characters a name cannot have", where=where)
+    if name.lower() in _OURS:
+        raise BadInput(f"header {name} is set by the engine alone", where=where)
+    if not _HEADER_VALUE.fullmatch(value):
+        raise SecretMalformed(f"header {name} has characters a header cannot carry", where=where)
+    return name.encode(), value.strip(" \t").encode("latin-1")
 
 
 def _basic(pair: tuple[str, str], where: str) -> bytes:
@@ -288,8 +342,8 @@ def _basic(pair: tuple[str, str], where: str) -> bytes:
 
 def _answer(response: httpx.Response, request: Request, exchange: Exchange) -> Answer:
     if response.status_code < 200:
-        raise exchange.broken("wants to leave HTTP")
-    headers = _joined(response.headers.raw, request, exchange)
+        raise exchange.broken("wants to speak something else than HTTP")
+    headers = _joined(response.headers.raw, exchange)
     if 300 <= response.status_code < 400:
         raise RedirectRefused(
             f"{exchange.host} answered {response.status_code}, a redirect to {_target(headers.get('location', ''))}",
@@ -302,13 +356,18 @@ def _answer(response: httpx.Response, request: Request, exchange: Exchange) -> A
             cast("httpx.SyncByteStream", response.stream), headers.get("content-encoding", ""), request.largest_bytes
         )
     except TooManyBytesError:
-        raise _too_large(f"more than {request.largest_bytes} bytes", request, exchange) from None
+        raise ResponseTooLarge(
+            f"{exchange.host} answered with more than {request.largest_bytes} bytes",
+            where=request.where,
+            hint="ask for less at a time",
+            outcome=exchange.outcome,
+        ) from None
     except UndecodableError:
         raise exchange.broken("sent a body that is not in the encoding it names") from None
     return Answer(status=response.status_code, headers=headers, body=body)
 
 
-def _joined(raw: list[tuple[bytes, bytes]], request: Request, exchange: Exchange) -> dict[str, str]:
+def _joined(raw: list[tuple[bytes, bytes]], exchange: Exchange) -> dict[str, str]:
     headers: dict[str, str] = {}
     size = 0
     for raw_name, raw_value in raw:
@@ -318,10 +377,6 @@ def _joined(raw: list[tuple[bytes, bytes]], request: Request, exchange: Exchange
     if size > _LARGEST_HEAD_BYTES:
         raise exchange.broken(f"sent headers of more than {_LARGEST_HEAD_BYTES} bytes")
     return headers
-
-
-def _too_large(what: str, request: Request, exchange: Exchange) -> ResponseTooLarge:
-    return ResponseTooLarge(f"{exchange.host} answered with {what}", where=request.where, outcome=exchange.outcome)
 
 
 def _target(location: str) -> str:

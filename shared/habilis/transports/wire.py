@@ -17,7 +17,7 @@ from habilis.errors import (
 from habilis.guard import AddressPolicy
 
 CONNECT_LIMIT_S = 10.0
-_COALESCE_BYTES = 16 * 1024
+_SMALL_BYTES = 16 * 1024
 
 _CERTIFICATE_FAULTS = {
     9: "it is not valid yet",
@@ -26,7 +26,6 @@ _CERTIFICATE_FAULTS = {
     19: "it is signed by an unknown authority",
     20: "it is signed by an unknown authority",
     21: "it is signed by an unknown authority",
-    23: "it was revoked",
     62: "it is for another name",
     64: "it is for another address",
 }
@@ -34,7 +33,7 @@ _CERTIFICATE_FAULTS = {
 
 
 class Exchange:
-    """What is known of the one exchange that a thread is carrying out.
+    """What is known of the one exchange that a thread is carrying out, and the errors it may end in.
 
     Attributes:
         where: What the request is for, as messages name it.
@@ -67,14 +66,14 @@ class Exchange:
         return "not_sent" if self.is_read or not self.sent else "unknown"
 
     def left_s(self) -> float:
-        """Seconds until the deadline; UpstreamTimeout when it has passed."""
+        """Seconds until the deadline, more than 0; UpstreamTimeout when it has passed."""
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise self.timed_out()
         return left
 
     def timed_out(self) -> UpstreamTimeout:
-        """The error of a deadline that passed."""
+        """The error of a deadline that passed; retryable only where a second try cannot do the same twice."""
         return UpstreamTimeout(
             f"{self.host} gave no whole answer within {self.timeout_s:g} s",
             where=self.where,
@@ -83,62 +82,76 @@ class Exchange:
         )
 
     def broken(self, what: str) -> UpstreamProtocol:
-        """The error of an answer that is not whole or not valid HTTP."""
+        """The error of an answer that is not whole or no valid HTTP."""
         return UpstreamProtocol(f"{self.host} {what}", where=self.where, outcome=self.outcome)
 
 
 def dial(policy: AddressPolicy, host: str, port: int, exchange: Exchange) -> socket.socket:
-    """Open a connection to the first checked address that answers.
+    """Open a connection to the first checked address that takes it.
 
     Raises:
         AddressNotAllowed: An address of the host may not be called; nothing was dialled.
-        UpstreamUnavailable: Nobody answers there, or the name does not resolve.
-        UpstreamTimeout: The exchange's time ran out.
+        PlainHttpRefused: The call is unencrypted and an address of the host is public.
+        UpstreamUnavailable: Nobody takes the connection in time, or the name does not resolve.
     """
+    exchange.dialled = True
     end = min(exchange.deadline, time.monotonic() + CONNECT_LIMIT_S)
     try:
         addresses = policy.addresses(host, port, limit_s=max(0.0, end - time.monotonic()))
     except HabilisError as error:
-        error.where = error.where or exchange.where
+        error.where = exchange.where
         raise
     for position, address in enumerate(addresses):
         # Each address gets its share of the time, so that a dead first one leaves some for the next.
         share_s = (end - time.monotonic()) / (len(addresses) - position)
-        if share_s <= 0:
-            break
-        try:
-            sock = socket.create_connection((address, port), share_s)
-        except OSError:
-            continue
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return sock
+        if share_s > 0 and (sock := _connected(address, port, share_s)):
+            return sock
     raise UpstreamUnavailable(
-        f"{host}:{port} does not accept connections", where=exchange.where, hint="try again later, or check the address"
+        f"{exchange.host} does not take connections on port {port}",
+        where=exchange.where,
+        hint="check the address, or try again later",
     )
 
 
+def _connected(address: str, port: int, limit_s: float) -> socket.socket | None:
+    # No `create_connection`: it would look the address up again.
+    sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+    sock.settimeout(limit_s)
+    try:
+        sock.connect((address, port))
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except OSError:
+        sock.close()
+        return None
+    return sock
+
+
 def secure(sock: socket.socket, context: ssl.SSLContext, name: str, exchange: Exchange) -> ssl.SSLSocket:
-    """Return the connection encrypted, the other side's certificate checked; the socket is closed on failure.
+    """Return the connection encrypted, with the other side's certificate checked; it is closed on failure.
 
     Raises:
         TlsVerifyFailed: The certificate is not good; says why.
-        UpstreamUnavailable: The two sides found no common way to encrypt.
-        UpstreamTimeout: The exchange's time ran out.
+        UpstreamUnavailable: The two sides did not come to an encrypted connection in time.
     """
+    fault: HabilisError
     try:
         sock.settimeout(min(exchange.left_s(), CONNECT_LIMIT_S))
         return context.wrap_socket(sock, server_hostname=name)
     except ssl.SSLCertVerificationError as error:
-        fault: HabilisError = TlsVerifyFailed(
-            f"the certificate of {name} is not good: "
-            + _CERTIFICATE_FAULTS.get(error.verify_code, f"check {error.verify_code} failed"),
+        reason = _CERTIFICATE_FAULTS.get(error.verify_code, f"check {error.verify_code} failed")
+        fault = TlsVerifyFailed(
+            f"the certificate of {exchange.host} is not good: {reason}",
             where=exchange.where,
-            hint="nothing was sent; the service has to renew or correct it",
+            hint="nothing was sent; the service has to put its certificate right",
+        )
+    except (OSError, ValueError):
+        fault = UpstreamUnavailable(
+            f"{exchange.host} did not agree on an encrypted connection",
+            where=exchange.where,
+            hint="check that the port speaks https",
         )
     except HabilisError as error:
         fault = error
-    except (OSError, ValueError):
-        fault = UpstreamUnavailable(f"{name} did not agree on an encrypted connection", where=exchange.where)
     sock.close()
     raise fault
 
@@ -149,17 +162,12 @@ class Wire:
     Small writes wait for the read that follows them, so that head and body of a request leave together.
     """
 
-    __slots__ = ("_current", "_sock", "_waiting")
+    __slots__ = ("_current", "_waiting", "sock")
 
     def __init__(self, sock: socket.socket, current: Callable[[], Exchange]) -> None:
-        self._sock = sock
+        self.sock = sock
         self._current = current
         self._waiting = b""
-
-    @property
-    def sock(self) -> socket.socket:
-        """The connection itself."""
-        return self._sock
 
     def read(self, most_bytes: int) -> bytes:
         """Return what comes next, b"" at the end; UpstreamTimeout or UpstreamProtocol when nothing does."""
@@ -167,9 +175,9 @@ class Wire:
         if self._waiting:
             self._send(self._waiting, exchange)
             self._waiting = b""
-        self._sock.settimeout(exchange.left_s())
+        self.sock.settimeout(exchange.left_s())
         try:
-            got = self._sock.recv(most_bytes)
+            got = self.sock.recv(most_bytes)
         except TimeoutError:
             raise exchange.timed_out() from None
         except OSError:
@@ -179,36 +187,36 @@ class Wire:
         return got
 
     def write(self, data: bytes) -> None:
-        """Send, now or with the next read; UpstreamTimeout when the other side takes too long to read."""
-        if len(self._waiting) + len(data) <= _COALESCE_BYTES:
+        """Send, now or with the next read; UpstreamTimeout when the other side is too slow to take it."""
+        if len(self._waiting) + len(data) <= _SMALL_BYTES:
             self._waiting += data
             return
-        waiting, self._waiting = self._waiting, b""
         exchange = self._current()
+        waiting, self._waiting = self._waiting, b""
         self._send(waiting, exchange)
         self._send(data, exchange)
 
     def is_readable(self) -> bool:
         """Whether a read would return at once: on an idle connection that means the other side closed it."""
-        if self._sock.fileno() < 0:
+        if self.sock.fileno() < 0:
             return True
         poll = select.poll()
-        poll.register(self._sock, select.POLLIN)
+        poll.register(self.sock, select.POLLIN)
         return bool(poll.poll(0))
 
     def close(self) -> None:
-        """Close it."""
-        self._sock.close()
+        """Close the connection; what waits to be sent is dropped."""
+        self.sock.close()
 
     def _send(self, data: bytes, exchange: Exchange) -> None:
-        view = memoryview(data)
-        while view:
-            self._sock.settimeout(exchange.left_s())
+        left = memoryview(data)
+        while left:
+            self.sock.settimeout(exchange.left_s())
             exchange.sent = True
             try:
-                view = view[self._sock.send(view) :]
+                left = left[self.sock.send(left) :]
             except TimeoutError:
                 raise exchange.timed_out() from None
             except OSError:
-                # The other side stopped listening; it may still have answered, which the next read will tell.
+                # The other side stopped listening. It may have answered before that, which the next read will tell.
                 return
