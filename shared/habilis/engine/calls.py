@@ -63,7 +63,8 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
     with home.hold(f"account-{found.account.project}-{found.account.id}"):
         check_cap(log.used_today(action.at), cap=cap, now=action.at)
         if action.target:
-            check_target(log.standing(action.role, action.target), role=action.role, target=action.target)
+            standing = log.standing(action.role, action.target)
+            check_target(standing.outcome if standing else None, role=found.tool.role, target=action.target)
         entry = log.begin(action)
     try:
         result = outside.drive(exchange, first)

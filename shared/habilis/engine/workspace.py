@@ -17,7 +17,7 @@ from habilis.manifest.model import Manifest
 from habilis.manifest.plain import from_plain, to_plain
 from habilis.messages import Json
 from habilis.names import AbilityId, ProjectSlug, ability_id, project_slug
-from habilis.policy.rules import NO_RULES, Rules, load_rules
+from habilis.policy.rules import NO_RULES, Rules, read_rules
 from habilis.records import Account, Project, read_account, read_project
 
 _MOST_KEPT = 256
@@ -180,13 +180,13 @@ def _read(
                 accounts[name] = read_account(read_document(home, revision, file), project=slug, file=file)
         except ManifestInvalid as error:
             faults[name] = error
-    rules = revision.read(f"{root}/actauth.yml")
+    rules = read_document(home, revision, f"{root}/actauth.yml")
     return Workspace(
         project=project,
         abilities={name: _ability(home, revision, project, name, folder) for name, folder in folders.items()},
         accounts=accounts,
         faults=faults,
-        rules=NO_RULES if rules is None else load_rules(rules, f"{root}/actauth.yml"),
+        rules=NO_RULES if rules is None else read_rules(rules, f"{root}/actauth.yml"),
     )
 
 
