@@ -72,7 +72,7 @@ def main() -> None:
         (part.data / ".gitconfig").write_text(GIT_CONFIG)
         _make_repositories(part, git)
         _make_certificate(part)
-        passwords = {person: secrets.token_urlsafe(12) for person in ("writer", "reader")}
+        passwords = {person: secrets.token_hex(12) for person in ("writer", "reader")}
         (part.data / "people").write_text(
             "".join(f"{who}:{part.run('openssl', 'passwd', '-apr1', word)}" for who, word in passwords.items())
         )

@@ -37,10 +37,10 @@ def test_a_starter_without_its_programs_ends_with_69_and_names_the_packages(part
 @pytest.mark.part("gitremote")
 def test_nothing_of_a_part_outlives_the_process_that_started_it():
     starts_and_prints = f"""
-import subprocess, sys, time
+import subprocess, sys
 starter = subprocess.Popen([sys.executable, {str(HERE / "gitremote.py")!r}], stdout=subprocess.PIPE, text=True)
 print(starter.stdout.readline(), flush=True)
-time.sleep(60)
+starter.wait()
 """
     with subprocess.Popen([sys.executable, "-c", starts_and_prints], stdout=subprocess.PIPE, text=True) as parent:
         facts = json.loads(parent.stdout.readline())

@@ -162,7 +162,7 @@ def _install(part: Counterpart, site: Path, finished: Path) -> None:
     server = _start_database(part)
     client = ("--no-defaults", "-uroot", f"--socket={socket}")
     part.run("mariadb-admin", *client, "create", "wordpress")
-    password = secrets.token_urlsafe(12)
+    password = secrets.token_hex(12)
     (site / "install-once.php").write_text(INSTALL)
     said = part.run(*PHP, site / "install-once.php", env={**_environment(part), "PART_PASSWORD": password})
     (site / "install-once.php").unlink()
