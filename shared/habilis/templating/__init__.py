@@ -1,7 +1,7 @@
 """Templates: values with placeholders, compiled once and filled on every call; and places inside JSON values."""
 
 from habilis.templating.bodies import JsonTemplate, compile_json
-from habilis.templating.headers import header_value
+from habilis.templating.headers import fill_header, header_value
 from habilis.templating.mapping import apply_map
 from habilis.templating.pointers import Pointer, pick
 from habilis.templating.scope import MISSING, Missing, Scope
@@ -20,6 +20,7 @@ __all__ = [
     "compile_json",
     "compile_text",
     "compile_url",
+    "fill_header",
     "header_value",
     "pick",
 ]

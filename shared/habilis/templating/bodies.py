@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from habilis.errors import BadInput
 from habilis.reading import Json
@@ -15,6 +14,8 @@ from habilis.templating.texts import Arguments, Keys, arguments_of, fill_parts, 
 Fill = Callable[[Arguments, Keys], Json | Missing]
 
 _DEEPEST = 64
+# Sent as they are, they would surprise whoever takes the format's later words for granted.
+_RESERVED = frozenset({"$each", "$do", "$if"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +29,8 @@ class JsonTemplate:
     """
 
     source: Json
-    arguments: frozenset[str]
-    keys: Mapping[str, bool]
+    arguments: frozenset[str] = field(compare=False)
+    keys: Mapping[str, bool] = field(compare=False)
     _fill: Fill = field(repr=False, compare=False)
 
     def fill(self, scope: Scope) -> Json | Missing:
@@ -53,9 +54,7 @@ def compile_json(value: Json) -> JsonTemplate:
     """
     found: list[str | Placeholder] = []
     fill = _compile(value, found, 0)
-    return JsonTemplate(
-        source=value, arguments=arguments_of(found), keys=MappingProxyType(dict(keys_of(found))), _fill=fill
-    )
+    return JsonTemplate(source=value, arguments=arguments_of(found), keys=keys_of(found), _fill=fill)
 
 
 def _compile(value: Json, found: list[str | Placeholder], depth: int) -> Fill:
@@ -117,6 +116,8 @@ def _compile_object(template: dict[str, Json], found: list[str | Placeholder], d
 def _check_name(name: str) -> None:
     if any(isinstance(part, Placeholder) for part in parse(name)):
         raise BadInput("a placeholder may not stand in a field's name", where=name)
+    if name in _RESERVED:
+        raise BadInput(f"{name} is not available in templates yet", where=name)
 
 
 def _whole(part: Placeholder) -> Fill:

@@ -101,4 +101,9 @@ def _key(inner: str, written: str) -> Placeholder:
 
 
 def _bad(written: str, message: str) -> BadInput:
-    return BadInput(message, where=written if len(written) <= 60 else written[:59] + "…")
+    return BadInput(message, where=shortened(written))
+
+
+def shortened(text: str) -> str:
+    """Text of a manifest, fit for a message: at most 60 characters."""
+    return text if len(text) <= 60 else text[:59] + "…"

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from urllib.parse import quote
 
 from habilis.reading import Json
@@ -27,8 +26,8 @@ class TextTemplate:
     """
 
     source: str
-    arguments: frozenset[str]
-    keys: Mapping[str, bool]
+    arguments: frozenset[str] = field(compare=False)
+    keys: Mapping[str, bool] = field(compare=False)
     _fill: Callable[[Arguments, Keys], str | Missing] = field(repr=False, compare=False)
 
     def fill(self, scope: Scope) -> str | Missing:
@@ -69,7 +68,7 @@ def keys_of(parts: Sequence[str | Placeholder]) -> Mapping[str, bool]:
     for part in parts:
         if isinstance(part, Placeholder) and part.kind == "key":
             found[part.name] = found.get(part.name, True) and part.default is not None
-    return MappingProxyType(found)
+    return found
 
 
 def read_argument(part: Placeholder) -> ReadArgument:
