@@ -47,10 +47,10 @@ NEEDS: Mapping[str, Need] = {
             "usr/lib/php/*/mbstring.so",
             "usr/lib/php/*/xml.so",
         ),
-        # php-fpm and nginx-light are never started: with them apt does not choose Apache as the web server.
+        # nginx-light and php-fpm are never started here; named first, they keep apt from choosing Apache.
         packages=(
-            *("wordpress", "wordpress-theme-twentytwentythree", "mariadb-server", "nginx-light"),
-            *("php", "php-cli", "php-fpm", "php-mysql", "php-gd", "php-xml", "php-mbstring", "php-curl"),
+            *("nginx-light", "php-fpm", "php", "php-cli", "php-mysql", "php-gd", "php-xml", "php-mbstring", "php-curl"),
+            *("mariadb-server", "wordpress", "wordpress-theme-twentytwentythree"),
         ),
     ),
 }
@@ -79,4 +79,4 @@ def how_to_install(part: str) -> str:
 
 
 if __name__ == "__main__":
-    print(*sorted({package for need in NEEDS.values() for package in need.packages}))
+    print(*dict.fromkeys(package for need in NEEDS.values() for package in need.packages))
