@@ -9,8 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from habilis.errors import ManifestInvalid, Problem
-from habilis.manifest.faults import Faults, Part, as_yaml_read, description_fault, kind_of, line_fault, shortened
-from habilis.reading import LARGEST_YAML, parse_yaml
+from habilis.manifest.faults import (
+    Faults,
+    Part,
+    as_yaml_read,
+    blank_fault,
+    description_fault,
+    kind_of,
+    line_fault,
+)
+from habilis.reading import parse_yaml
+from habilis.reading.json_text import shortened
+from habilis.reading.yaml_text import LARGEST_YAML
 
 _FENCE = re.compile(r"---[ \t]*")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
@@ -73,11 +83,10 @@ def _parted(text: bytes, file: str) -> tuple[bytes, str]:
     """The frontmatter, its lines at their places in the file, and the text below it."""
     if len(text) > LARGEST_YAML:
         raise _refusal(file, 1, f"the file is larger than {LARGEST_YAML // 1024} KiB")
-    try:
-        content = text.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = text.count(b"\n", 0, error.start) + 1
-        raise _refusal(file, line, "the file is not UTF-8; save it as UTF-8") from None
+    content = text.decode("utf-8-sig", errors="replace")
+    if content.encode() != text.removeprefix(b"\xef\xbb\xbf"):
+        line = content.count("\n", 0, content.find("\ufffd")) + 1
+        raise _refusal(file, line, "the file is not UTF-8; save it as UTF-8")
     lines = content.replace("\r\n", "\n").split("\n")
     if not _FENCE.fullmatch(lines[0]):
         raise _refusal(file, 1, "expected a first line --- and fields such as `name` and `description` below it")
@@ -99,7 +108,7 @@ def _text(part: Part, faults: Faults, fault_of: Callable[[str], str], *, is_requ
     value = part.value
     if isinstance(value, str):
         text = value.strip()
-        if fault := fault_of(text):
+        if fault := fault_of(text) or (blank_fault(text) if is_required else ""):
             faults.add(part.path, fault)
         return text
     if isinstance(value, bool | int | float):

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 
 from habilis.errors import ManifestInvalid, Problem
 from habilis.messages import Json
-from habilis.reading import Document, Path
+from habilis.reading import Document, path_text
+from habilis.reading.document import Path
+from habilis.reading.json_text import shortened
 
 LONGEST_LINE = 300
 LONGEST_DESCRIPTION = 1024
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_IN_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_PLAIN_FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,28 +91,8 @@ class Part:
         return [part for part in parts if part.text() is not None]
 
 
-def path_text(path: Path) -> str:
-    """A path as people read it: `tools[0].request.url`."""
-    text = ""
-    for part in path:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        elif _PLAIN_FIELD.fullmatch(part):
-            text += f".{part}" if text else part
-        else:
-            text += f"[{shortened(part)}]"
-    return text
-
-
-def shortened(text: str) -> str:
-    """The text in quotes, control characters escaped, cut after 40 characters."""
-    return repr(text) if len(text) <= 40 else repr(text[:39] + "…")
-
-
 def line_fault(text: str) -> str:
     """What is wrong with a text shown on one line, such as a name; "" when nothing is."""
-    if not text.strip():
-        return "found nothing; expected text"
     if _CONTROL.search(text):
         return "expected one line, without control characters"
     return _length_fault(text, LONGEST_LINE)
@@ -119,11 +100,14 @@ def line_fault(text: str) -> str:
 
 def description_fault(text: str) -> str:
     """What is wrong with a text that may take several lines; "" when nothing is."""
-    if not text.strip():
-        return "found nothing; expected text"
     if _CONTROL_IN_TEXT.search(text):
         return "expected text without control characters"
     return _length_fault(text, LONGEST_DESCRIPTION)
+
+
+def blank_fault(text: str) -> str:
+    """What is wrong with a text that must say something; "" when nothing is."""
+    return "" if text.strip() else "found nothing; expected text"
 
 
 def _length_fault(text: str, longest: int) -> str:
@@ -158,5 +142,5 @@ def as_yaml_read(value: Json, raw: str) -> str:
         raw: The scalar as written.
     """
     written = shortened(raw)[1:-1]
-    took = f"found {kind_of(value)}" if str(value) == raw else f"YAML reads {written} as {kind_of(value)}"
+    took = f"found {kind_of(value)}" if kind_of(value).endswith(raw) else f"YAML reads {written} as {kind_of(value)}"
     return f'{took}; quote it: "{written}"'

@@ -69,8 +69,10 @@ def _check_derived(source: Part, faults: Faults) -> None:
     for one in source.at("requests").entries():
         metrics = set(one.at("metrics").fields())
         own_dims = set(one.at("dims").fields())
-        totals |= _listed(one.at("totals"), metrics)
-        kept |= _listed(one.at("breakdown"), metrics if own_dims else set())
+        if not metrics:
+            return
+        totals |= _listed(one.at("totals"), metrics, metrics)
+        kept |= _listed(one.at("breakdown"), metrics, metrics if own_dims else set())
         dims |= own_dims
     known = totals | kept
     for derived in source.at("derive").entries():
@@ -98,8 +100,12 @@ def _check_formula(derived: Part, kept: set[str], totals: set[str], dims: set[st
         _check_known(value, dim, dims, "dimension of this source", faults)
 
 
-def _listed(names: Part, otherwise: set[str]) -> set[str]:
-    return {str(name.value) for name in names.texts()} if isinstance(names.value, list) else otherwise
+def _listed(names: Part, metrics: set[str], otherwise: set[str]) -> set[str]:
+    """The metrics that a list names; every one where it names others, whose fault is told already."""
+    if not isinstance(names.value, list):
+        return otherwise
+    listed = {str(name.value) for name in names.texts()}
+    return listed if listed <= metrics else listed | metrics
 
 
 def _check_known(part: Part, name: str, known: Iterable[str], what: str, faults: Faults) -> None:

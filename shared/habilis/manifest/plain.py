@@ -42,17 +42,19 @@ def from_plain(plain: Plain) -> Manifest:
     Raises:
         BadInput, KeyError, TypeError: It is something else; read the manifest itself.
     """
-    return Manifest(**{
-        **plain,
-        "hosts": tuple(plain["hosts"]),
-        "categories": tuple(plain["categories"]),
-        "auth": tuple(AuthKey(**{**key, "options": tuple(key["options"])}) for key in plain["auth"]),
-        "connect": _flow(plain["connect"]) if plain["connect"] else None,
-        "tools": tuple(map(_tool, plain["tools"])),
-        "channels": tuple(map(_channel, plain["channels"])),
-        "provides": tuple(map(_provided, plain["provides"])),
-        "sources": tuple(map(_source, plain["sources"])),
-    })
+    return Manifest(
+        **{
+            **plain,
+            "hosts": tuple(plain["hosts"]),
+            "categories": tuple(plain["categories"]),
+            "auth": tuple(AuthKey(**{**key, "options": tuple(key["options"])}) for key in plain["auth"]),
+            "connect": _flow(plain["connect"]) if plain["connect"] else None,
+            "tools": tuple(map(_tool, plain["tools"])),
+            "channels": tuple(map(_channel, plain["channels"])),
+            "provides": tuple(map(_provided, plain["provides"])),
+            "sources": tuple(map(_source, plain["sources"])),
+        }
+    )
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 -- JSON of any shape
@@ -99,11 +101,13 @@ def _provided(plain: Plain) -> Provided:
 
 
 def _channel(plain: Plain) -> ChannelKind:
-    return ChannelKind(**{
-        **plain,
-        "destination": tuple(DestinationField(**one) for one in plain["destination"]),
-        "does": tuple(plain["does"]),
-    })
+    return ChannelKind(
+        **{
+            **plain,
+            "destination": tuple(DestinationField(**one) for one in plain["destination"]),
+            "does": tuple(plain["does"]),
+        }
+    )
 
 
 def _source(plain: Plain) -> Source:
@@ -115,13 +119,15 @@ def _source(plain: Plain) -> Source:
 
 
 def _source_request(plain: Plain) -> SourceRequest:
-    return SourceRequest(**{
-        **plain,
-        "request": _request(plain["request"]),
-        "date_template": _text(plain["date_template"]),
-        "totals": tuple(plain["totals"]),
-        "breakdown": tuple(plain["breakdown"]),
-    })
+    return SourceRequest(
+        **{
+            **plain,
+            "request": _request(plain["request"]),
+            "date_template": _text(plain["date_template"]),
+            "totals": tuple(plain["totals"]),
+            "breakdown": tuple(plain["breakdown"]),
+        }
+    )
 
 
 def _derived(plain: Plain) -> DerivedMetric:
@@ -131,10 +137,12 @@ def _derived(plain: Plain) -> DerivedMetric:
 
 def _flow(plain: Plain) -> RedirectFlow:
     denied = plain["denied"]
-    return RedirectFlow(**{
-        **plain,
-        "url": compile_url(plain["url"]),
-        "needs": tuple(plain["needs"]),
-        "callback_params": tuple(plain["callback_params"]),
-        "denied": (denied[0], denied[1]) if denied else None,
-    })
+    return RedirectFlow(
+        **{
+            **plain,
+            "url": compile_url(plain["url"]),
+            "needs": tuple(plain["needs"]),
+            "callback_params": tuple(plain["callback_params"]),
+            "denied": (denied[0], denied[1]) if denied else None,
+        }
+    )

@@ -11,9 +11,8 @@ from habilis.hosts.urls import UrlError, split_url
 from habilis.manifest.faults import Faults, Part, suggestion
 from habilis.manifest.placeholders import Fillable, check_placeholders, compiled, leaves, said
 from habilis.manifest.schemas import check_as_written
-from habilis.reading import Path
-from habilis.templating import JsonTemplate, compile_json, compile_text, compile_url
-from habilis.templating.headers import header_fault
+from habilis.reading.document import Path
+from habilis.templating import JsonTemplate, compile_json, compile_text, compile_url, header_value
 
 _KEY_ENTRY = re.compile(r"\$\{([A-Z][A-Z0-9_]{0,63})\}")
 _PLAIN_HTTP = re.compile(r"http://", re.IGNORECASE)
@@ -85,8 +84,7 @@ def check_request(request: Part, reach: Reach, fillable: Fillable, faults: Fault
         if template:
             check_placeholders(template, text, fillable, faults)
     for header in headers.values():
-        if fault := header_fault(header.text() or ""):
-            faults.add(header.path, fault)
+        _check_header_value(header, faults)
     _check_body(request.at("json"), fillable, faults)
 
 
@@ -142,6 +140,13 @@ def _compiled_json(part: Part, faults: Faults) -> JsonTemplate | None:
     except BadInput as error:
         faults.add(part.path, said(error))
         return None
+
+
+def _check_header_value(header: Part, faults: Faults) -> None:
+    try:
+        header_value(header.text() or "", name="the value")
+    except BadInput as error:
+        faults.add(header.path, error.message)
 
 
 def _check_header_names(headers: Iterable[Part], basic_auth: Part, faults: Faults) -> None:

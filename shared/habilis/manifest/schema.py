@@ -15,7 +15,23 @@ def json_schema() -> dict[str, Any]:
     from habilis.manifest.shape import ManifestShape
 
     made = ManifestShape.model_json_schema(by_alias=True)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made, "title": _TITLE}
+    _polish(made)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": _TITLE, **made}
+
+
+def _polish(schema: object) -> None:
+    """Close mappings whose names follow a pattern, and drop titles: they repeat the names of fields."""
+    if isinstance(schema, list):
+        for entry in schema:
+            _polish(entry)
+    if not isinstance(schema, dict):
+        return
+    if "patternProperties" in schema:
+        schema["additionalProperties"] = False
+    if isinstance(schema.get("title"), str):
+        del schema["title"]
+    for inside in schema.values():
+        _polish(inside)
 
 
 def schema_text() -> str:

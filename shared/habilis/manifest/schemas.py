@@ -34,6 +34,7 @@ def check_input(part: Part, faults: Faults) -> None:
         return
     if schema.get("type") != "object":
         faults.add((*part.path, "type"), "expected `type: object`: a tool's arguments are named")
+        part = Part(value={**schema, "type": "object"}, path=part.path)
     before = len(faults.found)
     _check_draft(part, faults)
     _check_references(part, faults)
@@ -59,7 +60,7 @@ def _check_scalars(part: Part, faults: Faults) -> None:
 
 def argument_names(schema: Json) -> frozenset[str] | None:
     """The arguments that a schema names; None when it takes any name, or is no schema."""
-    if not isinstance(schema, dict) or "$ref" in schema or schema.get("additionalProperties") not in {None, False}:
+    if not isinstance(schema, dict) or "$ref" in schema or schema.get("additionalProperties", False) is not False:
         return None
     properties = schema.get("properties", {})
     names = set(properties) if isinstance(properties, dict) else set()
@@ -118,4 +119,4 @@ def _check_validity(part: Part, faults: Faults) -> None:
 def _draft_validator(draft: str) -> "Validator":
     from jsonschema_rs import validator_for
 
-    return validator_for({"$ref": draft}, offline=True)
+    return validator_for({"$schema": draft, "$ref": draft}, offline=True)

@@ -17,8 +17,15 @@ from pydantic_core import PydanticCustomError
 
 from habilis import names
 from habilis.errors import BadInput
-from habilis.manifest.faults import LONGEST_DESCRIPTION, LONGEST_LINE, description_fault, line_fault, shortened
+from habilis.manifest.faults import (
+    LONGEST_DESCRIPTION,
+    LONGEST_LINE,
+    blank_fault,
+    description_fault,
+    line_fault,
+)
 from habilis.manifest.model import Role
+from habilis.reading.json_text import shortened
 
 _DASHED = r"^[a-z][a-z0-9-]{0,62}$"
 _UNDERSCORED = r"^[a-z][a-z0-9_]{0,63}$"
@@ -76,12 +83,6 @@ def _picture(text: str) -> str:
     return text
 
 
-def _token(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_.~\[\]-]{1,64}", text):
-        raise _fault(f"found {shortened(text)}; expected the name of a query parameter")
-    return text
-
-
 def _named(pattern: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "pattern": pattern})
 
@@ -96,12 +97,13 @@ SourceText = Annotated[str, _checked_by(names.source_name), _named(_UNDERSCORED)
 KeyText = Annotated[str, _checked_by(names.key_name), _named(r"^[A-Z][A-Z0-9_]{0,63}$")]
 HeaderText = Annotated[str, _matching(_HEADER, "the literal name of a header"), _named(_HEADER)]
 HostText = Annotated[str, _matching(_HOST, "a host name, as linkedin.com"), _named(_HOST)]
-Icon = Annotated[str, _matching(r"^[a-z0-9][a-z0-9-]{0,63}$", "the name of a lucide icon, as book-open")]
-Line = Annotated[str, _faultless(line_fault), Field(json_schema_extra={"maxLength": LONGEST_LINE})]
+Icon = Annotated[str, _matching(r"^([a-z0-9][a-z0-9-]{0,63})?$", "the name of a lucide icon, as book-open")]
+MaybeLine = Annotated[str, _faultless(line_fault), Field(json_schema_extra={"maxLength": LONGEST_LINE})]
+Line = Annotated[MaybeLine, _faultless(blank_fault), Field(json_schema_extra={"minLength": 1})]
 Description = Annotated[str, _faultless(description_fault), Field(json_schema_extra={"maxLength": LONGEST_DESCRIPTION})]
 WebAddress = Annotated[str, AfterValidator(_web_address), Field(json_schema_extra={"format": "uri"})]
 Picture = Annotated[str, AfterValidator(_picture)]
-Parameter = Annotated[str, AfterValidator(_token)]
+Parameter = Annotated[str, _matching(r"^[A-Za-z0-9_.~\[\]-]{1,64}$", "the name of a query parameter")]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Size = Annotated[int, Field(ge=1, le=10_000)]
 Replacements = dict[str, dict[str, Any]]
@@ -120,9 +122,9 @@ class AuthShape(Shape):
 
     env: KeyText
     """Name of the key, as `${NAME}` in templates."""
-    label: Line | None = None
+    label: MaybeLine | None = None
     """How a form names it; the key's name when left out."""
-    placeholder: Line | None = None
+    placeholder: MaybeLine | None = None
     """What a value looks like, shown inside the empty field."""
     help: Description | None = None
     """Where to get the value."""
@@ -163,7 +165,7 @@ class ToolShape(Shape):
 
     name: ToolText
     """Name the agent calls it by."""
-    label: Line | None = None
+    label: MaybeLine | None = None
     """What it does, as a progress line; the name when left out."""
     description: Description | None = None
     """What the agent reads before calling; the label when left out."""
@@ -186,7 +188,7 @@ class DestinationShape(Shape):
 
     type: Literal["string", "integer", "number", "boolean"] = "string"
     """JSON type of the value."""
-    label: Line | None = None
+    label: MaybeLine | None = None
     """How a form names it; the field's name when left out."""
     help: Description | None = None
     """What to write there."""
@@ -214,7 +216,7 @@ class ChannelShape(Shape):
     """What a new channel asks for; each fills the argument of the same name."""
     does: Annotated[list[Role], Field(min_length=1)] = ["publish"]
     """What the ability does on such a channel."""
-    name: Line | None = None
+    name: MaybeLine | None = None
     """The network's name, as people write it."""
     icon: Icon | None = None
     """The network's lucide icon."""
@@ -233,7 +235,7 @@ class ChannelShape(Shape):
 class ProvidedShape(Shape):
     """A contract that the ability provides."""
 
-    cost: Line | None = None
+    cost: MaybeLine | None = None
     """What a call costs, in words."""
     request: RequestShape
     """The request; it takes the contract's own arguments."""
@@ -344,7 +346,7 @@ class ManifestShape(Shape):
     """Version, quoted."""
     summary: Line
     """What it does, in one sentence."""
-    author: Line | None = None
+    author: MaybeLine | None = None
     """The vendor shown on its card."""
     homepage: WebAddress | None = None
     """Where to read more."""

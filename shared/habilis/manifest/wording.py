@@ -7,12 +7,11 @@ from typing import Annotated, Any, cast, get_args, get_origin
 from pydantic import ValidationError
 
 from habilis.manifest import shape
-from habilis.manifest.faults import Faults, Part, as_yaml_read, kind_of, shortened, suggestion
+from habilis.manifest.faults import Faults, Part, as_yaml_read, kind_of, suggestion
 from habilis.manifest.later import is_called_otherwise, unknown_field
 from habilis.messages import Json
-from habilis.reading import Path
-
-_WORD = re.compile(r"[A-Za-z0-9_-]{1,24}")
+from habilis.reading.document import Path
+from habilis.reading.json_text import shortened
 
 _EXPECTED: Mapping[str, str] = {
     "string_type": "text",
@@ -59,8 +58,10 @@ _SENTENCES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "greater_than_equal": lambda context: f"expected {context['ge']:g} or more",
     "less_than_equal": lambda context: f"expected {context['le']:g} or less",
     "finite_number": lambda _: "expected a finite number",
-    "too_short": lambda context: f"found {context['actual_length']}; expected at least {context['min_length']}",
-    "too_long": lambda context: f"expected at most {context['max_length']}",
+    "too_short": lambda context: (
+        f"found {context['actual_length'] or 'none'}; expected at least {context['min_length']}"
+    ),
+    "too_long": lambda context: f"found {context['actual_length']}; expected at most {context['max_length']}",
 }
 
 
@@ -77,8 +78,9 @@ def _wrong_word(part: Part, allowed: list[str], faults: Faults) -> str:
     value = part.value
     if isinstance(value, bool | int | float):
         return f"{expected}; {as_yaml_read(value, faults.document.raw(part.path))}"
-    if isinstance(value, str) and _WORD.fullmatch(value):
-        return f"found {shortened(value)}; {expected}{suggestion(value, allowed)}"
+    # A word is shown only where it is like an allowed one: anything else may be a key in the wrong place.
+    if isinstance(value, str) and (meant := suggestion(value, allowed)):
+        return f"found {shortened(value)}; {expected}{meant}"
     return f"found {kind_of(value)}; {expected}"
 
 
