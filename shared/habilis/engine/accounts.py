@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from habilis.engine.resolve import find_manifest, missing_keys
+from habilis.engine.resolve import find_manifest, key_file, missing_keys
 from habilis.engine.workspace import Workspace, open_workspace, read_document
 from habilis.errors import ArgsInvalid, BadInput, Collision, NotFound, SecretMalformed
-from habilis.home.keyfile import KeyFile
 from habilis.home.store import Home, Revision
 from habilis.hosts import opt_in_host, site_address
 from habilis.manifest.model import AuthKey, Manifest
@@ -109,7 +108,7 @@ def add_account(home: Home, order: AccountOrder, *, actor: str, now: datetime) -
     )
     (account,) = made
     if keys:
-        _key_file(home, account).set(keys)
+        key_file(home, account).set(keys)
     return account
 
 
@@ -126,7 +125,7 @@ def set_key(home: Home, project: str, account: str, name: str, value: str) -> No
     declared = {str(key.env): manifest for manifest in manifests for key in manifest.auth}
     if name not in declared:
         raise ArgsInvalid(f"no ability of {found.service!r} declares a key {name!r}", hint=_known(declared))
-    _key_file(home, found).set(check_keys(declared[name], {name: value}))
+    key_file(home, found).set(check_keys(declared[name], {name: value}))
 
 
 def set_default(home: Home, project: str, account: str, *, actor: str) -> None:
@@ -257,7 +256,7 @@ def _find(home: Home, project: str, account: str) -> tuple[Workspace, Account]:
 
 def _view(home: Home, workspace: Workspace, account: Account) -> AccountView:
     manifests = workspace.manifests_of(account.service)
-    stored = _key_file(home, account).load()
+    stored = key_file(home, account).load()
     states = {
         key.env: KeyState(
             name=key.env, label=key.label, help=key.help, is_set=bool(stored.get(key.env)), is_optional=key.optional
@@ -281,10 +280,6 @@ def _view(home: Home, workspace: Workspace, account: Account) -> AccountView:
             {"asset": entry.asset, "link": entry.link, "at": stamp(entry.at)} for entry in account.publications
         ),
     )
-
-
-def _key_file(home: Home, account: Account) -> KeyFile:
-    return KeyFile(home.private / account.folder / ".env")
 
 
 def _known(names: Mapping[str, object]) -> str:

@@ -1,17 +1,21 @@
 """One call, from the order to the reply: asked about, sent and written down, or rehearsed."""
 
+from functools import lru_cache
+from pathlib import Path
+
 from habilis.engine.approvals import Approval, ask_approval
 from habilis.engine.outside import Outside
 from habilis.engine.preparing import Prepared, prepare_call, preview
-from habilis.engine.resolve import CallOrder
+from habilis.engine.resolve import CallOrder, Found
 from habilis.engine.workspace import Workspace, open_workspace
-from habilis.errors import Forbidden, HabilisError
+from habilis.errors import Forbidden, HabilisError, UpstreamError
 from habilis.exchange.call import run_tool
-from habilis.home.activity import Action, ActivityLog
+from habilis.home.activity import Action, ActionOutcome, ActivityLog
 from habilis.home.store import Home
 from habilis.messages import Request, Result
 from habilis.policy.limits import check_cap, check_target
 from habilis.policy.rules import decide
+from habilis.records import Account
 from habilis.templating import MISSING
 
 
@@ -41,15 +45,39 @@ def rehearse_call(home: Home, order: CallOrder) -> Request:
 
 
 def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside, *, actor: str) -> Result:
-    """Send a call that may be sent. An action is written down before its first byte leaves, and after it came back."""
+    """Send a call that may be sent; an action is logged before its first byte leaves, and again when it came back."""
     found = call.found
     exchange = run_tool(found.tool, call.scope, found.bounds)
     first = next(exchange)
     if found.bounds.is_read or found.account is None:
         return outside.drive(exchange, first)
-    log = ActivityLog(home.private / found.account.folder / "activity.jsonl")
-    target = "" if found.tool.target is None else found.tool.target.fill(call.scope)
-    action = Action(
+    log = activity_log(home, found.account)
+    action = _action(call, outside, actor=actor)
+    log.begin(action, lambda: _check_limits(log, action, workspace, found))
+    try:
+        result = outside.drive(exchange, first)
+    except HabilisError as error:
+        log.finish(action.id, _ending(error), error=error.code)
+        raise
+    log.finish(action.id, "done", link=result.link)
+    return result
+
+
+def activity_log(home: Home, account: Account) -> ActivityLog:
+    """The account's log, kept for the life of the process: what was read of it once is not read again."""
+    return _log(home.private / account.folder / "activity.jsonl")
+
+
+@lru_cache(maxsize=512)
+def _log(path: Path) -> ActivityLog:
+    return ActivityLog(path)
+
+
+def _action(call: Prepared, outside: Outside, *, actor: str) -> Action:
+    found = call.found
+    target = MISSING if found.tool.target is None else found.tool.target.fill(call.scope)
+    return Action(
+        id=outside.token(),
         at=outside.now(),
         ability=found.manifest.id,
         role=found.tool.role,
@@ -57,21 +85,20 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
         target="" if target is MISSING else str(target),
         actor=actor,
     )
+
+
+def _check_limits(log: ActivityLog, action: Action, workspace: Workspace, found: Found) -> None:
+    """Refuse what the cap or an earlier action on the same target forbids; the lowest cap of the service counts."""
     caps = [manifest.daily_cap for manifest in workspace.manifests_of(found.manifest.service)]
     cap = min((cap for cap in caps if cap is not None), default=None)
-    # Checked and written down under one lock: two calls must not share the last slot, nor act twice on one target.
-    with home.hold(f"account-{found.account.project}-{found.account.id}"):
-        check_cap(log.used_today(action.at), cap=cap, now=action.at)
-        if action.target:
-            standing = log.standing(action.role, action.target)
-            check_target(standing.outcome if standing else None, role=found.tool.role, target=action.target)
-        entry = log.begin(action)
-    try:
-        result = outside.drive(exchange, first)
-    except HabilisError as error:
-        log.finish(
-            entry, outcome="failed" if error.outcome in {"refused", "not_sent"} else error.outcome, code=error.code
-        )
-        raise
-    log.finish(entry, outcome="done", link=result.link)
-    return result
+    if cap is not None:
+        check_cap(log.used_today(action.at), cap, now=action.at)
+    if action.target:
+        check_target(log.standing(action.role, action.target), role=action.role, target=action.target)
+
+
+def _ending(error: HabilisError) -> ActionOutcome:
+    """How the log names what an error left behind."""
+    if isinstance(error, UpstreamError) and error.outcome == "not_sent":
+        return "failed"
+    return "not_sent" if error.outcome == "refused" else error.outcome

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from habilis.engine.accounts import check_keys
 from habilis.engine.outside import Outside, Relay
-from habilis.engine.resolve import find_manifest, load_keys
+from habilis.engine.resolve import find_manifest, key_file, load_keys
 from habilis.engine.workspace import open_workspace
 from habilis.errors import (
     BadInput,
@@ -18,7 +18,6 @@ from habilis.errors import (
     SignInStateInvalid,
     UpstreamError,
 )
-from habilis.home.keyfile import KeyFile
 from habilis.home.store import Home
 from habilis.home.waiting import Waiting
 from habilis.manifest.model import RedirectFlow
@@ -123,7 +122,7 @@ def finish_sign_in(home: Home, query: Mapping[str, Sequence[str]], outside: Outs
         checked = check_keys(manifest, {str(name): value for name, value in returned.items()})
     except BadInput as error:
         raise SignInFailed(f"the service came back with a value that does not fit: {error.message}") from error
-    KeyFile(home.private / found.folder / ".env").set(checked)
+    key_file(home, found).set(checked)
     return Connected(project=project, account=account, label=found.label)
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 from habilis.engine.workspace import Ability, Workspace
 from habilis.errors import ArgsInvalid, ManifestInvalid, NotFound, SecretMissing
@@ -135,7 +137,7 @@ def choose_account(workspace: Workspace, manifest: Manifest, name: str) -> Accou
 
 def load_keys(home: Home, manifest: Manifest, account: Account) -> dict[str, str]:
     """The account's values of the names that the ability declares; every secret one is masked from here on."""
-    stored = KeyFile(home.private / account.folder / ".env").load()
+    stored = key_file(home, account).load()
     keys = {key.env: stored[key.env] for key in manifest.auth if stored.get(key.env)}
     ledger = current()
     shown = public_keys(manifest)
@@ -143,6 +145,16 @@ def load_keys(home: Home, manifest: Manifest, account: Account) -> dict[str, str
         if name not in shown:
             ledger.add(name, value)
     return {str(name): value for name, value in keys.items()}
+
+
+def key_file(home: Home, account: Account) -> KeyFile:
+    """The account's keys, kept for the life of the process: an unchanged file is not read again."""
+    return _key_file(home.private / account.folder / ".env")
+
+
+@lru_cache(maxsize=512)
+def _key_file(path: Path) -> KeyFile:
+    return KeyFile(path)
 
 
 def public_keys(manifest: Manifest) -> frozenset[str]:
