@@ -15,7 +15,9 @@ LEFTOVER = ".habilis-tmp"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
-def replace_file(path: Path, content: bytes, *, mode: int = 0o644, alone: bool = False) -> None:
+def replace_file(
+    path: Path, content: bytes, *, mode: int = 0o644, alone: bool = False, through: Path | None = None
+) -> None:
     """Put `content` at `path`, so that at any time and after any crash the old or the new content is there.
 
     Args:
@@ -23,12 +25,14 @@ def replace_file(path: Path, content: bytes, *, mode: int = 0o644, alone: bool =
         content: All of it.
         mode: The file's mode from its first moment, however the process' umask is set.
         alone: The caller holds a lock against other writers of this file: what a killed writer left is taken away.
+        through: Where the new content grows, on the same disk, when that may not be beside the file; implies `alone`.
 
     Raises:
         DiskFull: There is no room; the old content is intact.
     """
-    temporary = path.with_name(path.name + LEFTOVER if alone else f"{path.name}.{secrets.token_hex(6)}{LEFTOVER}")
-    if alone:
+    beside = path.name + LEFTOVER if alone else f"{path.name}.{secrets.token_hex(6)}{LEFTOVER}"
+    temporary = through or path.with_name(beside)
+    if alone or through:
         temporary.unlink(missing_ok=True)
     with no_room_is_told(path):
         try:

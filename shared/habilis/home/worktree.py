@@ -1,23 +1,43 @@
-"""A home in a working directory: what is read is what lies there, what is written is one commit."""
+"""A home in a working directory: what is read is what lies there, what is written is one commit.
 
-import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+A person may use git and an editor there at any time. Their edits are honoured at once. They stay theirs, uncommitted,
+until a commit touches the very same file: then they are kept first, as a commit of their own.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha1
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from habilis.errors import Busy, HomeLocked, NotFound, UnsafePath
+from habilis.errors import Busy, DiskFull, HomeConflict, HomeCorrupt, HomeLocked, HomeReadonly, NotFound
+from habilis.home.checkout import Checkout
+from habilis.home.disk import Disk, DiskRevision, FileSeen, is_same
 from habilis.home.durable import make_folders, replace_file
+from habilis.home.git import trees
+from habilis.home.git.database import Database
+from habilis.home.git.locks import git_lock
+from habilis.home.git.objects import FILE, FOLDER, Entry, GitObject, Story, blob, commit
+from habilis.home.git.refs import Head, Refs
+from habilis.home.journal import Journal, JournalFile
 from habilis.home.lock import hold, lock_file
-from habilis.home.paths import checked_folder, checked_path, is_visible
-from habilis.home.store import Change
+from habilis.home.paths import checked_path
+from habilis.home.store import Change, Changes
+from habilis.home.story import tell
 
-if TYPE_CHECKING:
-    from dulwich.repo import Repo
+PRIVATE = (".env*", "activity.jsonl", "/projects/*/connections/*/data/", "/.state/", "*.habilis-tmp")
+"""What the home's .gitignore names for the person's git. The engine writes explicit paths and never relies on it."""
 
-IGNORED = (".env*", "activity.jsonl", "/projects/*/connections/*/data/", "/.state/", "*.habilis-tmp")
+_PATIENCE_S = 10.0
+_TRIES = 5
+_CONFIG = b"""[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = false
+\tlogallrefupdates = true
+\tautocrlf = false
+"""
 
 
 def utc_now() -> datetime:
@@ -25,132 +45,222 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class DiskRevision:
-    """What lies in a working directory, read once and kept."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Touched:
+    """One file of a commit: what the branch, the disk and the commit say of it."""
 
-    def __init__(self, root: Path, commit: str) -> None:
-        self._root = root
-        self._kept: dict[str, bytes | None] = {}
-        self.id = commit
+    head: str | None
+    disk: FileSeen | None
+    new: GitObject | None
 
-    def read(self, path: str) -> bytes | None:
-        """Return the content of a file, None where there is none; UnsafePath for a path that is never used."""
-        if path in self._kept:
-            return self._kept[path]
-        full = self._root / checked_path(path)
-        for folder in (full, *full.parents):
-            if folder == self._root:
-                break
-            if folder.is_symlink():
-                raise UnsafePath("a link is in the way", where=path)
-        content = full.read_bytes() if full.is_file() else None
-        self._kept[path] = content
-        return content
+    @property
+    def disk_id(self) -> str | None:
+        return None if self.disk is None else self.disk.id
 
-    def require(self, path: str) -> bytes:
-        """Return the content of a file; NotFound where there is none."""
-        content = self.read(path)
-        if content is None:
-            raise NotFound("there is no such file in the home", where=path)
-        return content
-
-    def list(self, path: str) -> list[str]:
-        """Return the sorted names in a folder, folders with "/" at their end; [] where there is none."""
-        folder = self._root / checked_folder(path)
-        if not folder.is_dir():
-            return []
-        return sorted(
-            entry.name + ("/" if entry.is_dir() else "")
-            for entry in os.scandir(folder)
-            if not entry.is_symlink() and is_visible(path, entry.name)
-        )
-
-    def content_key(self, path: str) -> str | None:
-        """Return a hash of a file's content; None where there is none."""
-        content = self.read(path)
-        return (
-            None
-            if content is None
-            else sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).hexdigest()
-        )
+    @property
+    def new_id(self) -> str | None:
+        return None if self.new is None else self.new.id
 
 
 class WorkTreeHome:
     """A home in a working directory."""
 
     def __init__(self, path: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
-        if not (path / ".git").is_dir():
+        """Stand for the home at `path`; NotFound when none was made there."""
+        self._root = path.absolute()
+        self._git_dir = self._root / ".git"
+        if not self._git_dir.is_dir():
             raise NotFound("there is no home here", where=str(path), hint=f"run `habilis init {path}`")
-        self._root = path
         self._clock = clock
+        self._database = Database(self._git_dir / "objects")
+        self._refs = Refs(self._git_dir)
+        self._disk = Disk(self._root)
+        self._journal = JournalFile(self._git_dir)
+        self._checkout = Checkout(self._git_dir, self._disk, self._database)
 
     @property
     def private(self) -> Path:
-        """Return the root of what is never committed."""
+        """Return the root of what is never committed: the working directory itself."""
         return self._root
 
     def open(self) -> DiskRevision:
-        """Return the newest revision."""
-        with self._repo() as repo:
-            try:
-                return DiskRevision(self._root, repo.refs[b"HEAD"].decode())
-            except KeyError:
-                return DiskRevision(self._root, "")
+        """Return the newest revision. A damaged repository leaves the files readable."""
+        try:
+            head: Head | HomeCorrupt = self._refs.head()
+        except HomeCorrupt as error:
+            head = error
+        journal = self._journal.read()
+        # A commit that is under way, or was cut short, is either not there yet or there with all its files.
+        unsettled = journal.files if journal and isinstance(head, Head) and journal.commit == head.id else ()
+        return DiskRevision(self._disk, self._refs, self._database, head=head, unsettled=unsettled)
 
     def commit(self, change: Change, *, subject: str, action: str, actor: str) -> str:
-        """Write what `change` says as one commit and return its id."""
-        try:
-            with hold(self._root / ".git/habilis.lock"), self._repo() as repo:
-                revision = self.open()
-                wanted = {checked_path(path): content for path, content in change(revision).items()}
-                touched = {path: content for path, content in wanted.items() if content != revision.read(path)}
-                return self._write(repo, touched, subject, action, actor) if touched else revision.id
-        except Busy:
-            raise HomeLocked("another program is writing to the home", where=str(self._root)) from None
+        """Write what `change` says as one commit and return its id; see `store.Home`."""
+
+        def checked(revision: DiskRevision) -> Changes:
+            return {checked_path(path): content for path, content in change(revision).items()}
+
+        return self._write(checked, tell(subject, action=action, actor=actor, at=self._clock()))
 
     def hold(self, name: str, *, timeout_s: float = 10.0) -> AbstractContextManager[None]:
-        """Hold a named lock."""
+        """Hold a named lock against every other thread and process; Busy after `timeout_s` seconds. Not reentrant."""
         return hold(lock_file(self._root / ".state/locks", name), timeout_s=timeout_s)
 
     def close(self) -> None:
         """Let go of files."""
+        self._database.close()
 
-    def _repo(self) -> "Repo":
-        from dulwich.repo import Repo
+    def begin(self) -> None:
+        """Have the person's git ignore what is private, as the home's first commit; nothing when it does already."""
 
-        return Repo(str(self._root))
+        def ignored(_: DiskRevision) -> Changes:
+            seen = self._disk.file(".gitignore")
+            present = seen.content if seen else b""
+            missing = [line for line in PRIVATE if line.encode() not in present.splitlines()]
+            if present and not present.endswith(b"\n"):
+                present += b"\n"
+            return {".gitignore": present + "".join(f"{line}\n" for line in missing).encode()} if missing else {}
 
-    def _write(self, repo: "Repo", touched: dict[str, bytes | None], subject: str, action: str, actor: str) -> str:
-        for path, content in touched.items():
-            full = self._root / path
-            if content is None:
-                full.unlink()
-            else:
-                make_folders(full.parent)
-                replace_file(full, content)
-        repo.get_worktree().stage(list(touched))
-        message = f"{subject}\n\nHabilis-Action: {action}\nHabilis-Actor: {actor}\n".encode()
-        who = b"Habilis <habilis@localhost>"
-        at = self._clock().timestamp()
-        commit = repo.get_worktree().commit(
-            message=message,
-            author=who,
-            committer=who,
-            commit_timestamp=at,
-            author_timestamp=at,
-            no_verify=True,
-            sign=False,
+        self._write(ignored, tell("Set up the home", action="init", actor="habilis", at=self._clock()))
+
+    def _write(self, change: Callable[[DiskRevision], Changes], story: Story) -> str:
+        with self._alone() as deadline:
+            self._recover()
+            for _ in range(_TRIES):
+                # A person may have saved a file just now, or moved the branch in a way that takes no lock of the index:
+                # look again from where it is.
+                with suppress(HomeConflict):
+                    written = self._try(change, story, deadline)
+                    self._tidy()
+                    return written
+            raise HomeConflict("the home's branch keeps moving", where=str(self._root), hint="try again")
+
+    @contextmanager
+    def _alone(self) -> Iterator[float]:
+        """Keep other writers of ours out, then the person's git; yield when to stop waiting for it."""
+        deadline = time.monotonic() + _PATIENCE_S
+        with ExitStack() as held:
+            try:
+                held.enter_context(hold(self._git_dir / "habilis.lock", timeout_s=_PATIENCE_S))
+            except Busy as error:
+                raise HomeLocked(
+                    f"another change is being written to the home: {error.message}",
+                    where=str(self._root),
+                    hint="try again",
+                ) from None
+            held.enter_context(git_lock(self._git_dir, self._git_dir / "index", deadline=deadline))
+            yield deadline
+
+    def _recover(self) -> None:
+        """End what a killed writer began: forward when the branch moved, back when it did not."""
+        journal = self._journal.read()
+        if journal is not None:
+            head = self._refs.head()
+            if (head.branch, head.id) == (journal.branch, journal.commit):
+                self._checkout.settle(journal.files, commit=journal.commit)
+            self._journal.drop()
+        self._checkout.clear()
+
+    def _tidy(self) -> None:
+        # Housekeeping only: the commit is done, whatever comes of it.
+        with suppress(OSError, DiskFull, HomeCorrupt):
+            self._database.tidy()
+
+    def _try(self, change: Callable[[DiskRevision], Changes], story: Story, deadline: float) -> str:
+        head = self._refs.head()
+        if not head.branch:
+            raise HomeReadonly(
+                "the home is on no branch, as in the middle of a rebase",
+                where=str(self._root),
+                hint=f"end it, or run `git -C {self._root} switch main`",
+            )
+        self._checkout.check()
+        root = self._database.commit(head.id).tree if head.id else trees.NOTHING
+        revision = DiskRevision(self._disk, self._refs, self._database, head=head)
+        touched = self._touched(root, change(revision))
+        if not touched:
+            return head.id
+        objects = self._built(head.id, root, touched, story)
+        journal = Journal(
+            branch=head.branch,
+            parent=head.id,
+            commit=objects[-1].id,
+            files={path: (each.disk_id, each.new_id) for path, each in touched.items()},
         )
-        return commit.decode()
+        self._move(journal, objects, touched, deadline)
+        self._refs.log(head.branch, old=head.id, new=journal.commit, story=story)
+        return journal.commit
+
+    def _touched(self, root: str, changes: Changes) -> dict[str, _Touched]:
+        touched = {}
+        for path, content in changes.items():
+            entry = trees.find(self._database, root, path)
+            each = _Touched(
+                head=entry.id if entry and entry.mode != FOLDER else None,
+                disk=self._disk.file(path),
+                new=None if content is None else blob(content),
+            )
+            if each.new_id != each.disk_id or each.new_id != each.head:
+                touched[path] = each
+        self._checkout.refuse_in_the_way({path: each.new is not None for path, each in touched.items()})
+        return touched
+
+    def _built(self, parent: str, root: str, touched: Mapping[str, _Touched], story: Story) -> list[GitObject]:
+        """Return all objects of the commit, itself last; before it those of a person's edit to the same files."""
+        objects: list[GitObject] = []
+        edits = {path: each.disk for path, each in touched.items() if each.disk_id not in {each.head, each.new_id}}
+        if edits:
+            objects += [blob(seen.content) for seen in edits.values() if seen]
+            wanted = {path: Entry(seen.mode, seen.id) if seen else None for path, seen in edits.items()}
+            root, made = trees.changed(self._database, root, wanted)
+            told = tell(f"Keep manual edit of {', '.join(edits)}", action="edit", actor="by hand", at=story.at)
+            objects += [*made, commit(root, [parent] if parent else [], told)]
+            parent = objects[-1].id
+        objects += [each.new for each in touched.values() if each.new]
+        after = {path: Entry(FILE, each.new.id) if each.new else None for path, each in touched.items()}
+        root, made = trees.changed(self._database, root, after)
+        return [*objects, *made, commit(root, [parent] if parent else [], story)]
+
+    def _move(
+        self, journal: Journal, objects: Sequence[GitObject], touched: Mapping[str, _Touched], deadline: float
+    ) -> None:
+        self._database.write(objects)
+        self._checkout.stage([each.new for each in touched.values() if each.new and each.new_id != each.disk_id])
+        self._journal.write(journal)
+        try:
+            self._refuse_edited(touched)
+            self._refs.move(journal.branch, expected=journal.parent, new=journal.commit, deadline=deadline)
+        except BaseException:
+            # Unless it moved all the same: then the next writer ends it.
+            if self._refs.head().id != journal.commit:
+                self._journal.drop()
+                self._checkout.clear()
+            raise
+        # From here on the commit stands: when the disk cannot take it now, readers take these files from the commit,
+        # and the next writer goes on.
+        with suppress(OSError, DiskFull):
+            self._checkout.settle(journal.files, commit=journal.commit)
+            self._journal.drop()
+
+    def _refuse_edited(self, touched: Mapping[str, _Touched]) -> None:
+        for path, each in touched.items():
+            if not is_same(self._disk.file(path), each.disk):
+                raise HomeConflict("a file was edited meanwhile", where=path, hint="try again")
 
 
 def init_home(path: Path, *, clock: Callable[[], datetime] = utc_now) -> WorkTreeHome:
-    """Make a home at `path`, and the folder itself where it is missing; what lies there already stays."""
-    from dulwich.repo import Repo
+    """Make a home at `path`, and the folder itself where it is missing; what lies there already stays as it is.
 
-    make_folders(path)
-    if not (path / ".git").is_dir():
-        Repo.init(str(path), default_branch=b"main").close()
-    if not (path / ".gitignore").exists():
-        replace_file(path / ".gitignore", "".join(f"{line}\n" for line in IGNORED).encode())
-    return WorkTreeHome(path, clock=clock)
+    The repository is always the home's own, also inside another one.
+    """
+    git_dir = path.absolute() / ".git"
+    make_folders(git_dir.parent, mode=0o700)
+    for part in ("objects/pack", "objects/info", "refs/heads", "refs/tags"):
+        make_folders(git_dir / part)
+    with hold(git_dir / "habilis.lock"):
+        for name, content in (("config", _CONFIG), ("HEAD", b"ref: refs/heads/main\n")):
+            if not (git_dir / name).exists():
+                replace_file(git_dir / name, content)
+    home = WorkTreeHome(path, clock=clock)
+    home.begin()
+    return home
