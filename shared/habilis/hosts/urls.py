@@ -1,6 +1,6 @@
 """The one strict URL parser: what it lets through is written anew from its parts, so no second parser can differ.
 
-Source: RFC 3986; the list of refused forms is docs/security.md "Where a call may go".
+Source: RFC 3986; of the forms it allows, those that two parsers read differently are refused.
 """
 
 import re

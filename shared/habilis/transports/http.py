@@ -56,6 +56,7 @@ _KEPT_S = 15.0
 _PORTS = {"https": 443, "http": 80}
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _OURS = frozenset({
     "host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect",
     "proxy-authorization", "proxy-connection",
@@ -309,7 +310,7 @@ def _parsed(url: str, where: str) -> httpx.URL:
     """The URL as the library reads it: host and port are judged on the very parts that it dials."""
     try:
         parsed = httpx.URL(url)
-    except httpx.InvalidURL:
+    except (httpx.InvalidURL, UnicodeError):
         parsed = None
     if parsed is None or parsed.scheme not in _PORTS or not parsed.raw_host:
         raise HostNotAllowed("only absolute https URLs are called", where=where)
@@ -334,9 +335,10 @@ def _header(name: str, value: str, where: str) -> tuple[bytes, bytes]:
 
 
 def _basic(pair: tuple[str, str], where: str) -> bytes:
+    """The value of Authorization, in UTF-8. Source: RFC 7617."""
     user, password = pair
-    if ":" in user:
-        raise SecretMalformed("the user name of basic_auth holds a colon", where=where)
+    if ":" in user or _SURROGATE.search(user + password):
+        raise SecretMalformed("the user name or password of basic_auth has characters it cannot carry", where=where)
     return b"Basic " + b64encode(f"{user}:{password}".encode())
 
 
