@@ -29,7 +29,11 @@ class Place:
     column: int
     raw: str = ""
     key: tuple[int, int] | None = None
-    parts: "dict[str | int, Place]" = field(default_factory=dict)
+    parts: "dict[str | int, Place] | None" = None
+
+    def part(self, name: str | int) -> "Place | None":
+        """The place of one part; None when there is no such part."""
+        return self.parts.get(name) if self.parts else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,27 +51,26 @@ class Document:
 
     def place(self, path: Path) -> tuple[int, int]:
         """Line and column of the value at `path`, from 1; of the deepest part that exists when there is none."""
-        found = self._find(path)
+        found = self._nearest(path)
         return found.line, found.column
 
     def key_place(self, path: Path) -> tuple[int, int]:
         """Line and column of the field's name at `path`, from 1; of the value where it has no name."""
-        found = self._find(path)
+        found = self._nearest(path)
         return found.key or (found.line, found.column)
 
     def raw(self, path: Path) -> str:
         """The scalar at `path` as written; "" for a mapping, a list, or nothing."""
-        found = self._root
-        for part in path:
-            if part not in found.parts:
-                return ""
-            found = found.parts[part]
-        return found.raw
+        found: Place | None = self._root
+        for name in path:
+            found = found.part(name) if found else None
+        return found.raw if found else ""
 
-    def _find(self, path: Path) -> Place:
+    def _nearest(self, path: Path) -> Place:
         found = self._root
-        for part in path:
-            if part not in found.parts:
+        for name in path:
+            inside = found.part(name)
+            if inside is None:
                 break
-            found = found.parts[part]
+            found = inside
         return found

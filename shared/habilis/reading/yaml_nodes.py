@@ -31,6 +31,7 @@ class _Open:
 
     value: dict[str, Json] | list[Json]
     place: Place
+    parts: dict[str | int, Place]
     start: int
     key: str | None = None
     key_place: tuple[int, int] = (1, 1)
@@ -75,6 +76,8 @@ class Reading:
             problem, mark = error.problem or "", error.problem_mark or error.context_mark
         # The library's words may quote the text, which may hold a key: they only choose ours.
         line, column = (mark.line, mark.column) if mark else (0, 0)
+        # The parser may place the end of the file on a line after the last.
+        line = min(line, self._text.count("\n"))
         written = self._text.splitlines()[line : line + 1]
         self._stop(line + 1, column + 1, _syntax_message(problem, "".join(written)))
 
@@ -108,7 +111,8 @@ class Reading:
         if self._open and self._open[-1].expects_key:
             self._open[-1].is_odd = True
         value: dict[str, Json] | list[Json] = {} if isinstance(event, yaml.MappingStartEvent) else []
-        self._open.append(_Open(value=value, place=place, start=event.start_mark.index))
+        place.parts = {}
+        self._open.append(_Open(value=value, place=place, parts=place.parts, start=event.start_mark.index))
 
     def _take_end(self, event: Any) -> None:  # noqa: ANN401 - as above
         ended = self._open.pop()
@@ -128,7 +132,7 @@ class Reading:
         if not written.startswith("{{"):
             self._stop(line, column, "the name of a field must be plain text")
         self._note(line, column, f"{shortened(written)} must be quoted: YAML reads bare braces as a mapping")
-        ended.place.parts.clear()
+        ended.place.parts = None
         ended.place.raw = written
         return written
 
@@ -138,14 +142,14 @@ class Reading:
             return
         outer = self._open[-1]
         if isinstance(outer.value, list):
-            outer.place.parts[len(outer.value)] = place
+            outer.parts[len(outer.value)] = place
             outer.value.append(value)
             return
         name = outer.key or ""
-        first = outer.place.parts.get(name)
+        first = outer.parts.get(name)
         if first is None:
             place.key = outer.key_place
-            outer.place.parts[name] = place
+            outer.parts[name] = place
             outer.value[name] = value
         elif not outer.is_odd:
             line = first.key[0] if first.key else first.line

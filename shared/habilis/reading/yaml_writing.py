@@ -11,6 +11,9 @@ from habilis.reading.json_text import Json
 # What some reader of YAML takes for a number, a date or a yes.
 _RISKY = re.compile(r"[-+.]?\d[\d_.:eExXoOabcdefABCDEF+-]*|y|n|yes|no|on|off|true|false|null|~|=|<<", re.IGNORECASE)
 
+# Line breaks that come back as others, or as blanks, unless they are escaped.
+_ODD_BREAK = re.compile("[\r\x85\u2028\u2029]")
+
 
 def write_yaml(data: Mapping[str, Json]) -> bytes:
     """Write a mapping as UTF-8 block YAML, keys in the order given; the same data gives the same bytes.
@@ -53,5 +56,8 @@ def _dumper(library: Any) -> Any:  # noqa: ANN401 - the library's class and ours
 
 
 def _write_text(dumper: Any, text: str) -> Any:  # noqa: ANN401 - a dumper and a node of the library
-    style = "|" if "\n" in text else "'" if _RISKY.fullmatch(text) else None
+    if _ODD_BREAK.search(text):
+        style: str | None = '"'
+    else:
+        style = "|" if "\n" in text else "'" if _RISKY.fullmatch(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
