@@ -1,189 +1,259 @@
-"""An account's log of actions: a line before the first byte leaves, a line after the answer came.
+"""An account's log of actions: what was about to happen, then how it ended, each synced before anything goes on.
 
-A line without its outcome means that nobody knows: it counts for the cap and blocks its target until a person settles it.
+`activity.jsonl` has two lines an action. The intent is there before the first byte leaves; an intent without an outcome
+means that the outcome is unknown. Lines are only ever appended.
 """
 
+import errno
 import fcntl
 import json
 import os
-from collections import OrderedDict
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Literal
+from typing import Literal, cast
 
-from habilis.home.durable import make_folders, write_all
-from habilis.records import stamp
-from habilis.redaction import clean
+from habilis import redaction
+from habilis.errors import DiskFull, EngineFailed, UnsafePath
+from habilis.home.activity_index import Index, Record, lines_backwards, open_to_read, read_record
+from habilis.home.durable import make_folders, no_room_is_told, sync_folder
+from habilis.policy.limits import Standing
 
-Ending = Literal["done", "failed", "not_sent", "unknown", "partial"]
-_COUNTED = frozenset({"done", "unknown", "partial"})
-_MOST_KEPT = 512
+ActionOutcome = Literal["done", "failed", "not_sent", "unknown", "partial"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """A call that changes something outside, about to be made.
+    """A call whose role is not read.
 
     Attributes:
-        at: When, with a zone.
-        target: What is acted on; "" when the tool names none.
+        id: Names it in the log; never used twice.
+        at: When it began, with a time zone.
+        role: What it does outside: publish, reply or manage.
+        target: What it acts on; "" when the tool names none.
         actor: Who asked for it.
     """
 
+    id: str
     at: datetime
     ability: str
     role: str
     tool: str
-    target: str
-    actor: str
+    target: str = ""
+    actor: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An action of the log with what became of it: `unknown` until its outcome is written."""
+    """An action and how it ended.
 
-    id: str
+    Attributes:
+        outcome: `failed` when the service refused it, `not_sent` when nothing left, `partial` when some of it happened,
+            `unknown` also while it is under way.
+        link: The address of what it made; "" when there is none.
+        error: Code of the error it ended with; "" for none.
+    """
+
     action: Action
-    outcome: Ending
+    outcome: ActionOutcome = "unknown"
     link: str = ""
-    code: str = ""
-
-
-@dataclass(slots=True)
-class _Tail:
-    """What was read of a log so far; grows with it."""
-
-    inode: int = 0
-    size: int = 0
-    entries: dict[str, Entry] = field(default_factory=dict)
-    odd_lines: int = 0
-    lock: Lock = field(default_factory=Lock)
-
-
-_tails: OrderedDict[str, _Tail] = OrderedDict()
-_tails_guard = Lock()
+    error: str = ""
 
 
 class ActivityLog:
-    """The log of one account, `activity.jsonl`: appended by any number of processes, never rewritten."""
+    """The log at one path. Keep it: what was read once is not read again, so a check costs a few microseconds.
+
+    Safe to use from several threads and processes at once.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._name = os.fspath(path)
+        self._index = Index(self._name)
+        self._mutex = Lock()
 
-    def begin(self, action: Action) -> str:
-        """Write an action down before it is made, durably; returns the id to finish it with."""
-        entry = os.urandom(8).hex()
-        self._append({
-            "id": entry,
-            "at": stamp(action.at),
+    def begin(self, action: Action, check: Callable[[], None] | None = None) -> None:
+        """Log that an action is about to happen; when this returns, the line survives a crash.
+
+        Args:
+            action: What is about to happen. Keys of the request under way are masked in it.
+            check: Looks at this log and raises if the action may not happen; no other action of the account begins
+                between the look and the line. Nothing is logged when it raises.
+
+        Raises:
+            DiskFull, EngineFailed: It could not be logged, so it must not happen.
+            UnsafePath: The log is a link.
+        """
+        record = {
+            "id": action.id,
+            "at": action.at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "ability": action.ability,
             "role": action.role,
             "tool": action.tool,
-            "target": action.target,
-            "actor": action.actor,
-        })
-        return entry
-
-    def finish(self, entry: str, *, outcome: Ending, link: str = "", code: str = "") -> None:
-        """Write down what became of an action, durably."""
-        self._append({"of": entry, "outcome": outcome, "link": link, "code": code})
-
-    def entries(self) -> list[Entry]:
-        """Every action, newest first."""
-        return list(reversed(self._tail().entries.values()))
-
-    def odd_lines(self) -> int:
-        """How many lines could not be read; they are skipped."""
-        return self._tail().odd_lines
-
-    def used_today(self, now: datetime) -> int:
-        """Actions that count on the UTC day of `now`; those dated later count too, for the clock may have gone back."""
-        today = now.astimezone(UTC).date()
-        return sum(
-            entry.outcome in _COUNTED and entry.action.at.astimezone(UTC).date() >= today
-            for entry in self._tail().entries.values()
-        )
-
-    def standing(self, role: str, target: str) -> Entry | None:
-        """The latest action of that role on that target which was, or may have been, carried out."""
-        for entry in reversed(self._tail().entries.values()):
-            if entry.action.role == role and entry.action.target == target and entry.outcome in _COUNTED:
-                return entry
-        return None
-
-    def _append(self, record: dict[str, str]) -> None:
-        line = json.dumps(clean(record), ensure_ascii=False).encode()  # type: ignore[arg-type]  # texts are JSON
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        try:
-            file = os.open(self._path, flags, 0o600)
-        except FileNotFoundError:
-            make_folders(self._path.parent, mode=0o700)
-            file = os.open(self._path, flags, 0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            size = os.fstat(file).st_size
-            # A line that a crash tore off is ended first, so that it spoils no other.
-            is_torn = size > 0 and os.pread(file, 1, size - 1) != b"\n"
-            write_all(file, (b"\n" if is_torn else b"") + line + b"\n")
-            os.fsync(file)
-        finally:
-            os.close(file)
-
-    def _tail(self) -> _Tail:
-        tail = _kept_tail(str(self._path))
-        with tail.lock:
+            "target": redaction.clean(action.target),
+            "actor": redaction.clean(action.actor),
+        }
+        with _faults_are_told(self._path):
+            file, is_new = _open_or_make(self._path)
             try:
-                file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-            except FileNotFoundError:
-                tail.inode, tail.size, tail.entries, tail.odd_lines = 0, 0, {}, 0
-                return tail
-            try:
-                found = os.fstat(file)
-                if found.st_ino != tail.inode or found.st_size < tail.size:
-                    tail.inode, tail.size, tail.entries, tail.odd_lines = found.st_ino, 0, {}, 0
-                if found.st_size > tail.size:
-                    _read_on(tail, os.pread(file, found.st_size - tail.size, tail.size))
+                self._append(file, record, check)
+                if is_new:
+                    sync_folder(self._path.parent)
             finally:
                 os.close(file)
-        return tail
+
+    def finish(self, action_id: str, outcome: ActionOutcome, *, link: str = "", error: str = "") -> None:
+        """Log how an action ended; when this returns, the line survives a crash.
+
+        An action that ended `unknown` may be finished again, when someone has looked. Nothing happens when the log is
+        gone: the account was removed meanwhile.
+
+        Args:
+            action_id: As begun.
+            outcome: See `Entry`.
+            link: The address of what it made. Keys of the request under way are masked in it.
+            error: Code of the error it ended with.
+
+        Raises:
+            DiskFull, EngineFailed: It could not be logged, so the action's outcome counts as unknown.
+            UnsafePath: The log is a link.
+        """
+        record = {"id": action_id, "outcome": outcome, "link": redaction.clean(link), "error": error}
+        with _faults_are_told(self._path):
+            try:
+                file = os.open(self._name, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+            except FileNotFoundError:
+                return
+            try:
+                self._append(file, record, None)
+            finally:
+                os.close(file)
+
+    def used_today(self, now: datetime) -> int:
+        """Return how many actions count for the UTC day of `now`: all but those proven not sent.
+
+        Actions dated later than `now` count too: a clock that was set back gives nobody a second day.
+        """
+        today = now.astimezone(UTC).date().isoformat()
+        with self._mutex:
+            self._catch_up()
+            return self._index.used_from(today)
+
+    def standing(self, role: str, target: str) -> Standing | None:
+        """Return what stands in the way of this role on this target: an action that was done, or may have been."""
+        if not target:
+            return None
+        with self._mutex:
+            self._catch_up()
+            found = self._index.standing(role, redaction.clean(target))
+        if found is None:
+            return None
+        _, outcome, at, link = found
+        return Standing(outcome=outcome, at=datetime.fromisoformat(at), link=link)
+
+    @property
+    def skipped(self) -> int:
+        """Return how many lines could not be read; one that is torn off at the end counts too."""
+        with self._mutex:
+            self._catch_up()
+            return self._index.skipped + self._index.has_torn_end
+
+    def entries(self, limit: int = 100) -> list[Entry]:
+        """Return the latest actions, the last one begun first, at most `limit`; reads only as far back as needed."""
+        with _faults_are_told(self._path):
+            try:
+                file = open(self._name, "rb", opener=open_to_read)  # noqa: SIM115 - the with is below
+            except FileNotFoundError:
+                return []
+            with file:
+                return _latest(lines_backwards(file), limit)
+
+    def _append(self, file: int, record: Record, check: Callable[[], None] | None) -> None:
+        line = json.dumps(record).encode() + b"\n"
+        # Blocking, first come first served: nobody holds it longer than a check and a write.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            if check is not None:
+                check()
+            size = os.fstat(file).st_size
+            # Someone was killed within a line: what is torn off stays a line of its own.
+            is_torn = size > 0 and os.pread(file, 1, size - 1) != b"\n"
+            written = b"\n" + line if is_torn else line
+            if os.write(file, written) != len(written):
+                os.ftruncate(file, size)
+                raise DiskFull("there is no room left on the disk for the log of actions", hint="free some space")
+            if not is_torn:
+                with self._mutex:
+                    self._index.appended(record, line, at=size, now=os.fstat(file))
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)
+        os.fsync(file)
+
+    def _catch_up(self) -> None:
+        try:
+            self._index.catch_up()
+        except OSError as error:
+            raise _failed(self._path, error) from None
 
 
-def _kept_tail(path: str) -> _Tail:
-    with _tails_guard:
-        tail = _tails.setdefault(path, _Tail())
-        _tails.move_to_end(path)
-        while len(_tails) > _MOST_KEPT:
-            _tails.popitem(last=False)
-        return tail
+def _latest(lines: Iterator[bytes], limit: int) -> list[Entry]:
+    outcomes: dict[str, Record] = {}
+    found: list[Entry] = []
+    for record in map(read_record, lines):
+        if len(found) == limit:
+            break
+        if record is None:
+            continue
+        if "outcome" in record:
+            outcomes.setdefault(record["id"], record)
+        else:
+            found.append(_entry(record, outcomes.pop(record["id"], {})))
+    return found
 
 
-def _read_on(tail: _Tail, added: bytes) -> None:
-    whole, newline, _ = added.rpartition(b"\n")
-    tail.size += len(whole) + len(newline)
-    for line in whole.split(b"\n"):
-        if line:
-            _take(tail, line)
+def _entry(intent: Record, ended: Record) -> Entry:
+    return Entry(
+        action=Action(
+            id=intent["id"],
+            at=datetime.fromisoformat(intent["at"]).astimezone(UTC),
+            ability=intent.get("ability", ""),
+            role=intent["role"],
+            tool=intent.get("tool", ""),
+            target=intent["target"],
+            actor=intent.get("actor", ""),
+        ),
+        outcome=cast("ActionOutcome", ended.get("outcome", "unknown")),
+        link=ended.get("link", ""),
+        error=ended.get("error", ""),
+    )
 
 
-def _take(tail: _Tail, line: bytes) -> None:
+def _open_or_make(path: Path) -> tuple[int, bool]:
+    flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
-        record = json.loads(line)
-        if "of" in record:
-            begun = tail.entries[record["of"]]
-            tail.entries[begun.id] = Entry(
-                id=begun.id, action=begun.action, outcome=record["outcome"], link=record["link"], code=record["code"]
-            )
-            return
-        action = Action(
-            at=datetime.fromisoformat(record["at"]),
-            ability=record["ability"],
-            role=record["role"],
-            tool=record["tool"],
-            target=record["target"],
-            actor=record["actor"],
-        )
-        tail.entries[record["id"]] = Entry(id=record["id"], action=action, outcome="unknown")
-    except (ValueError, KeyError, TypeError):
-        tail.odd_lines += 1
+        return os.open(path, flags), False
+    except FileNotFoundError:
+        make_folders(path.parent, mode=0o700)
+    try:
+        return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600), True
+    except FileExistsError:
+        return os.open(path, flags), False
+
+
+@contextmanager
+def _faults_are_told(path: Path) -> Iterator[None]:
+    try:
+        with no_room_is_told(path):
+            yield
+    except OSError as error:
+        raise _failed(path, error) from None
+
+
+def _failed(path: Path, error: OSError) -> EngineFailed | UnsafePath:
+    if error.errno == errno.ELOOP:
+        return UnsafePath("the log of actions is a link; links are not followed", where=path.name)
+    reason = os.strerror(error.errno) if error.errno else "unknown fault"
+    return EngineFailed(f"the log of actions cannot be used: {reason}", where=path.name)
