@@ -17,8 +17,8 @@ def install(request: flask.Request) -> flask.Response:
 def _install(desk: web.Desk) -> object:
     desk.caller.require("admin")
     desk.only("spec", "dry_run")
-    plan = plan_install(desk.home, desk.text("spec"))
+    plan = plan_install(desk.home, desk.text("spec"), project=desk.text("project", ""))
     if desk.order.get("dry_run") is True:
         return {"includes": plan.includes(), "commit": ""}
-    commit = write_install(desk.home, plan, actor=desk.actor, now=desk.outside.now(), project=desk.text("project", ""))
+    commit = write_install(desk.home, plan, actor=desk.actor, now=desk.outside.now())
     return web.Reply({"includes": plan.includes(), "commit": commit}, 200 if plan.is_same else 201)

@@ -276,7 +276,7 @@ def test_an_account_without_the_opt_in_cannot_reach_a_private_host(world):
     stranger = AccountOrder(project="acme", ability="sample-blog", id="stranger", keys=keys)
     add_account(world.home, stranger, actor="tests", now=world.clock())
 
-    with pytest.raises(AddressNotAllowed, match="127.0.0.1"):
+    with pytest.raises(AddressNotAllowed, match=r"127\.0\.0\.1"):
         call_tool(world.home, order(account="stranger"), world.outside, actor="agent")
 
 

@@ -31,7 +31,7 @@ def abilities_install(desk: Desk, spec: str, project: str, *, yes: bool, dry_run
       habilis abilities install wordpress
       habilis abilities install ./my-ability --dry-run
     """
-    plan = plan_install(desk.home, spec)
+    plan = plan_install(desk.home, spec, project=project)
     lines = _described(plan.includes())
     if dry_run:
         desk.show({"includes": plan.includes(), "commit": ""}, [*lines, "", "Nothing was written."])
@@ -40,7 +40,7 @@ def abilities_install(desk: Desk, spec: str, project: str, *, yes: bool, dry_run
         for line in lines:
             click.echo(line, err=True)
         click.confirm(f"Install {plan.id}?", abort=True, err=True)
-    commit = install(desk.home, plan, actor=ACTOR, now=desk.outside.now(), project=project)
+    commit = install(desk.home, plan, actor=ACTOR, now=desk.outside.now())
     done = "is installed already, unchanged" if plan.is_same else "is installed"
     desk.show({"includes": plan.includes(), "commit": commit}, [*lines, "", f"{plan.id} {done}.", *_next(plan)])
 

@@ -29,6 +29,7 @@ class Plan:
     Attributes:
         origin: Where it came from, as the record keeps it.
         files: By path inside the ability's folder.
+        project: The project it would be for; "" for every project.
         is_same: Whether the home already holds exactly this.
     """
 
@@ -37,6 +38,7 @@ class Plan:
     files: Mapping[str, bytes]
     manifest: Manifest | None
     skill: Skill | None
+    project: str
     is_same: bool
 
     def includes(self) -> dict[str, Json]:
@@ -44,12 +46,13 @@ class Plan:
         return _includes(self.id, self.manifest, self.skill, list(self.files))
 
 
-def plan_install(home: Home, spec: str) -> Plan:
+def plan_install(home: Home, spec: str, *, project: str = "") -> Plan:
     """Read an ability and check it as a whole; writes nothing.
 
     Args:
         home: Where it would go.
         spec: A local folder, or the id of an ability that Habilis ships.
+        project: Its slug to install for this project only; "" for every project.
 
     Raises:
         NotFound: There is neither such a folder nor such a shipped ability.
@@ -59,23 +62,18 @@ def plan_install(home: Home, spec: str) -> Plan:
     """
     folder, origin = _locate(spec)
     name, manifest, skill, files = _read(folder)
-    return Plan(
-        id=name, origin=origin, files=files, manifest=manifest, skill=skill, is_same=_is_same(home.open(), name, files)
-    )
+    is_same = _is_same(home.open(), f"{_root(project)}/{name}", files)
+    return Plan(id=name, origin=origin, files=files, manifest=manifest, skill=skill, project=project, is_same=is_same)
 
 
-def install(home: Home, plan: Plan, *, actor: str, now: datetime, project: str = "") -> str:
-    """Write a planned install in one commit; returns its id, "" when the home already held exactly this.
-
-    Args:
-        project: Its slug to install for this project only; "" for every project.
+def install(home: Home, plan: Plan, *, actor: str, now: datetime) -> str:
+    """Write a planned install in one commit and return its id; where the home held exactly this nothing is written.
 
     Raises:
         Collision: Meanwhile another ability took the id.
         NotFound: There is no such project.
     """
-    root = f"projects/{project_slug(project)}/abilities" if project else "abilities"
-    folder = f"{root}/{plan.id}"
+    folder = f"{_root(plan.project)}/{plan.id}"
     record = write_yaml(
         {
             "from": plan.origin,
@@ -86,9 +84,11 @@ def install(home: Home, plan: Plan, *, actor: str, now: datetime, project: str =
     )
 
     def change(revision: Revision) -> dict[str, bytes | None]:
-        if project and revision.content_key(f"projects/{project}/project.yaml") is None:
-            raise NotFound(f"there is no project {project!r}", hint=f"make it with: habilis projects add {project}")
-        if _is_same(revision, plan.id, plan.files, root=root):
+        if plan.project and revision.content_key(f"projects/{plan.project}/project.yaml") is None:
+            raise NotFound(
+                f"there is no project {plan.project!r}", hint=f"make it with: habilis projects add {plan.project}"
+            )
+        if _is_same(revision, folder, plan.files):
             return {}
         return {f"{folder}/{name}": data for name, data in {**plan.files, SOURCE_FILE: record}.items()}
 
@@ -112,7 +112,7 @@ class InstalledView:
 def list_installed(home: Home, project: str = "") -> list[InstalledView]:
     """The abilities of the home, and those of one project where it is named; those that need attention included."""
     revision = home.open()
-    roots = ["abilities"] + ([f"projects/{project_slug(project)}/abilities"] if project else [])
+    roots = ["abilities", *([_root(project)] if project else [])]
     folders = [f"{root}/{name.rstrip('/')}" for root in roots for name in revision.list(root) if name.endswith("/")]
     found = [_installed(home, revision, folder) for folder in folders]
     return sorted(found, key=lambda view: view.id)
@@ -193,11 +193,11 @@ def _includes(name: str, manifest: Manifest | None, skill: Skill | None, files: 
 
 def _locate(spec: str) -> tuple[Path, str]:
     """A shipped ability by its id, else a folder; the origin never holds a machine's path beyond the folder's name."""
-    found = shipped(spec)
+    found = shipped(spec) if spec else None
     if found is not None:
         return found, f"shipped:{spec}"
     folder = Path(spec).expanduser()
-    if not folder.is_dir():
+    if not spec or not folder.is_dir():
         raise NotFound(
             f"there is neither a folder nor a shipped ability {spec!r}", hint="see: habilis abilities ls --shipped"
         )
@@ -205,14 +205,18 @@ def _locate(spec: str) -> tuple[Path, str]:
     return resolved, f"folder:{resolved.name}"
 
 
-def _is_same(revision: Revision, name: str, files: Mapping[str, bytes], *, root: str = "abilities") -> bool:
-    """Whether the home holds exactly these files; Collision when it holds others under this id."""
-    folder = f"{root}/{name}"
+def _root(project: str) -> str:
+    """Where abilities lie: for one project, or for all."""
+    return f"projects/{project_slug(project)}/abilities" if project else "abilities"
+
+
+def _is_same(revision: Revision, folder: str, files: Mapping[str, bytes]) -> bool:
+    """Whether the home holds exactly these files there; Collision when it holds others."""
     if not revision.list(folder):
         return False
     if all(revision.read(f"{folder}/{path}") == data for path, data in files.items()):
         return True
     raise Collision(
-        f"an ability {name!r} is installed already and differs from this one",
+        f"an ability {folder.rsplit('/', 1)[-1]!r} is installed already and differs from this one",
         hint=f"keep it, or remove the folder {folder} and install again",
     )
