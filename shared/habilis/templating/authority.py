@@ -108,6 +108,9 @@ def _host_part(part: Placeholder) -> FillText:
 
 def host_of(authority: Parts) -> tuple[str | None, str | None]:
     """The key that is the whole host, or the host as written."""
-    host = _START.sub("", "".join(part if isinstance(part, str) else part.text for part in authority))
-    first = next((part for part in authority if isinstance(part, Placeholder)), None)
-    return (first.name, None) if first is not None and first.text == host else (None, host)
+    first = authority[0]
+    host = [_START.sub("", first) if isinstance(first, str) else first, *authority[1:]]
+    named = [part for part in host if part]
+    if len(named) == 1 and isinstance(named[0], Placeholder):
+        return named[0].name, None
+    return None, "".join(part if isinstance(part, str) else part.text for part in named)
