@@ -72,13 +72,18 @@ def make_folders(path: Path, *, mode: int = 0o755) -> None:
     sync_folder(path.parent)
 
 
-def sync_folder(path: Path) -> None:
-    """Sync a folder, so that the names in it survive a crash."""
-    file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def sync_file(path: Path) -> None:
+    """Sync a file or folder that is there."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def sync_folder(path: Path) -> None:
+    """Sync a folder, so that the names in it survive a crash."""
+    sync_file(path)
 
 
 @contextmanager

@@ -43,8 +43,7 @@ def hold(path: Path, *, timeout_s: float = 10.0) -> Iterator[None]:
         file = _open(path)
         try:
             _wait(file, path, deadline)
-            os.truncate(file, 0)
-            os.pwrite(file, b"%d\n" % os.getpid(), 0)
+            os.pwrite(file, b"%-20d\n" % os.getpid(), 0)
             try:
                 yield
             finally:

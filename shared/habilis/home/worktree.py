@@ -6,43 +6,31 @@ until a commit touches the very same file: then they are kept first, as a commit
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
-from habilis.errors import Busy, DiskFull, HomeConflict, HomeCorrupt, HomeLocked, HomeReadonly, NotFound
+from habilis.errors import DiskFull, HomeConflict, HomeCorrupt, HomeReadonly, NotFound
 from habilis.home.checkout import Checkout
 from habilis.home.disk import Disk, DiskRevision, FileSeen, is_same
-from habilis.home.durable import make_folders, replace_file
+from habilis.home.durable import make_folders
 from habilis.home.git import trees
 from habilis.home.git.database import Database
 from habilis.home.git.locks import git_lock
 from habilis.home.git.objects import FILE, FOLDER, Entry, GitObject, Story, blob, commit
 from habilis.home.git.refs import Head, Refs
+from habilis.home.git.repository import PATIENCE_S, alone, make_repository
 from habilis.home.journal import Journal, JournalFile
 from habilis.home.lock import hold, lock_file
 from habilis.home.paths import checked_path
 from habilis.home.store import Change, Changes
-from habilis.home.story import tell
+from habilis.home.story import tell, utc_now
 
 PRIVATE = (".env*", "activity.jsonl", "/projects/*/connections/*/data/", "/.state/", "*.habilis-tmp")
 """What the home's .gitignore names for the person's git. The engine writes explicit paths and never relies on it."""
 
-_PATIENCE_S = 10.0
 _TRIES = 5
-_CONFIG = b"""[core]
-\trepositoryformatversion = 0
-\tfilemode = true
-\tbare = false
-\tlogallrefupdates = true
-\tautocrlf = false
-"""
-
-
-def utc_now() -> datetime:
-    """Return the time, with its zone."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,17 +126,8 @@ class WorkTreeHome:
     @contextmanager
     def _alone(self) -> Iterator[float]:
         """Keep other writers of ours out, then the person's git; yield when to stop waiting for it."""
-        deadline = time.monotonic() + _PATIENCE_S
-        with ExitStack() as held:
-            try:
-                held.enter_context(hold(self._git_dir / "habilis.lock", timeout_s=_PATIENCE_S))
-            except Busy as error:
-                raise HomeLocked(
-                    f"another change is being written to the home: {error.message}",
-                    where=str(self._root),
-                    hint="try again",
-                ) from None
-            held.enter_context(git_lock(self._git_dir, self._git_dir / "index", deadline=deadline))
+        deadline = time.monotonic() + PATIENCE_S
+        with alone(self._git_dir), git_lock(self._git_dir, self._git_dir / "index", deadline=deadline):
             yield deadline
 
     def _recover(self) -> None:
@@ -253,14 +232,9 @@ def init_home(path: Path, *, clock: Callable[[], datetime] = utc_now) -> WorkTre
 
     The repository is always the home's own, also inside another one.
     """
-    git_dir = path.absolute() / ".git"
-    make_folders(git_dir.parent, mode=0o700)
-    for part in ("objects/pack", "objects/info", "refs/heads", "refs/tags"):
-        make_folders(git_dir / part)
-    with hold(git_dir / "habilis.lock"):
-        for name, content in (("config", _CONFIG), ("HEAD", b"ref: refs/heads/main\n")):
-            if not (git_dir / name).exists():
-                replace_file(git_dir / name, content)
+    root = path.absolute()
+    make_folders(root, mode=0o700)
+    make_repository(root / ".git", bare=False)
     home = WorkTreeHome(path, clock=clock)
     home.begin()
     return home

@@ -67,12 +67,12 @@ class Refs:
             raise self._corrupt(ref, self._repair(ref))
         return found[1].decode()
 
-    def move(self, branch: str, *, expected: str, new: str, deadline: float) -> None:
+    def move(self, branch: str, *, expected: str | None, new: str, deadline: float) -> None:
         """Move a branch from one commit to another, durably. The caller holds the repository's own lock.
 
         Args:
             branch: As `refs/heads/main`.
-            expected: Where it must stand now; "" when it must not exist.
+            expected: Where it must stand now; "" when it must not exist, None when it may be anywhere.
             new: Where it stands then.
             deadline: How long to wait for somebody else's lock, on the clock of `time.monotonic`.
 
@@ -82,7 +82,7 @@ class Refs:
         """
         path = self._git_dir / branch
         with git_lock(self._git_dir, path, deadline=deadline):
-            if self.value(branch) != expected:
+            if expected is not None and self.value(branch) != expected:
                 raise HomeConflict("the home's branch moved meanwhile", where=branch, hint="try again")
             make_folders(path.parent)
             # Written outside refs/ until it is whole, so that git never takes a half for a ref.

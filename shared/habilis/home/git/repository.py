@@ -1,0 +1,47 @@
+"""A repository's folder: made where it is missing, and locked against other writers of ours."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from habilis.errors import Busy, HomeLocked
+from habilis.home.durable import make_folders, replace_file
+from habilis.home.lock import hold
+
+FIRST_BRANCH = "refs/heads/main"
+PATIENCE_S = 10.0
+"""How long a writer waits for another one, in seconds."""
+
+
+def make_repository(git_dir: Path, *, bare: bool) -> None:
+    """Make an empty repository in a folder; what is there already stays as it is."""
+    make_folders(git_dir)
+    with alone(git_dir):
+        lay_out(git_dir, bare=bare)
+
+
+def lay_out(git_dir: Path, *, bare: bool) -> None:
+    """Do as `make_repository`, for a caller that holds the repository's lock."""
+    for part in ("objects/pack", "objects/info", "refs/heads", "refs/tags"):
+        make_folders(git_dir / part)
+    settings = ["repositoryformatversion = 0", "filemode = true", f"bare = {str(bare).lower()}", "autocrlf = false"]
+    if not bare:
+        settings.append("logallrefupdates = true")
+    config = "[core]\n" + "".join(f"\t{line}\n" for line in settings)
+    # HEAD comes last: a folder without it is no repository to git.
+    for name, content in (("config", config), ("HEAD", f"ref: {FIRST_BRANCH}\n")):
+        if not (git_dir / name).exists():
+            replace_file(git_dir / name, content.encode())
+
+
+@contextmanager
+def alone(git_dir: Path, *, timeout_s: float = PATIENCE_S) -> Iterator[None]:
+    """Keep other writers of ours out of a repository; HomeLocked when one stays in."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(hold(git_dir / "habilis.lock", timeout_s=timeout_s))
+        except Busy as error:
+            raise HomeLocked(
+                f"another change is being written to the home: {error.message}", where=str(git_dir), hint="try again"
+            ) from None
+        yield
