@@ -3,7 +3,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 from tests.manifest.samples import PRESS, loaded
 
@@ -69,6 +69,7 @@ TOP = [
 TOOL = ["label", "description", "result", "map"]
 
 
+@settings(deadline=None)
 @given(without=some.sets(some.sampled_from(TOP)), tool_without=some.sets(some.sampled_from(TOOL)))
 def test_whatever_is_left_out_the_plain_form_gives_the_same_manifest(without, tool_without):
     data = parse_yaml(EVERYTHING.encode(), "extension.yaml")[0].data

@@ -14,6 +14,8 @@ from habilis.reading.json_text import shortened
 LONGEST_LINE = 300
 LONGEST_DESCRIPTION = 1024
 
+_MOST_LISTED = 12
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_IN_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -117,8 +119,14 @@ def _length_fault(text: str, longest: int) -> str:
 def suggestion(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` for the nearest known name, or ""."""
     lower = {one.lower(): one for one in sorted(known)}
-    nearest = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
-    return f"; did you mean {lower[nearest[0]]!r}?" if nearest else ""
+    nearest = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.75)
+    return f"; did you mean {shortened(lower[nearest[0]])}?" if nearest else ""
+
+
+def listing(names: Iterable[str]) -> str:
+    """Names in a row, sorted, those that are no plain words in quotes; "none" when there are none."""
+    shown = [name if _WORD.fullmatch(name) else shortened(name) for name in sorted(names)]
+    return ", ".join(shown[:_MOST_LISTED]) + (", …" if len(shown) > _MOST_LISTED else "") or "none"
 
 
 def kind_of(value: Json) -> str:

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 from habilis.errors import BadInput
-from habilis.manifest.faults import Faults, Part, suggestion
+from habilis.manifest.faults import Faults, Part, listing, suggestion
 from habilis.manifest.placeholders import SOURCE_ARGUMENTS, Fillable, check_placeholders, compiled, said
 from habilis.manifest.requests import Reach, check_request
 from habilis.templating import Pointer, compile_text
@@ -110,5 +110,5 @@ def _listed(names: Part, metrics: set[str], otherwise: set[str]) -> set[str]:
 
 def _check_known(part: Part, name: str, known: Iterable[str], what: str, faults: Faults) -> None:
     if name not in known:
-        listed = suggestion(name, known) or f"; known are {', '.join(sorted(known)) or 'none'}"
+        listed = suggestion(name, known) or f"; known are {listing(known)}"
         faults.add(part.path, f"no {what} has this name{listed}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from habilis.errors import BadInput
-from habilis.manifest.faults import Faults, Part, suggestion
+from habilis.manifest.faults import Faults, Part, listing, suggestion
 from habilis.templating import JsonTemplate, TextTemplate, UrlTemplate
 
 Template = JsonTemplate | TextTemplate | UrlTemplate
@@ -71,7 +71,7 @@ def _unknown_argument(name: str, known: frozenset[str]) -> str:
         return f"this version of Habilis sends no files, and {{{{{name}}}}} is one"
     if name in _OF_STEPS:
         return f"{{{{{name}}}}} is filled inside steps only, which come later"
-    listed = suggestion(name, known) or f"; known here are {', '.join(sorted(known))}" * bool(known)
+    listed = suggestion(name, known) or (f"; known here are {listing(known)}" if known else "")
     return f"nothing fills {{{{{name}}}}}{listed}"
 
 

@@ -27,6 +27,7 @@ from habilis.manifest.faults import (
 from habilis.manifest.model import Role
 from habilis.reading.json_text import shortened
 
+_LONGEST_NAME = 64
 _DASHED = r"^[a-z][a-z0-9-]{0,62}$"
 _UNDERSCORED = r"^[a-z][a-z0-9_]{0,63}$"
 _HEADER = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
@@ -44,7 +45,8 @@ def _checked_by(checker: Callable[[str], str]) -> AfterValidator:
         try:
             return checker(text)
         except BadInput as error:
-            raise _fault(f"{error.message}: {error.hint}") from None
+            found = error.message if len(text) <= _LONGEST_NAME else f"found {len(text):,} characters"
+            raise _fault(f"{found}: {error.hint}") from None
 
     return AfterValidator(check)
 

@@ -1,6 +1,7 @@
 """The marketplace that comes with the package: its own abilities as folders, and the index that lists them."""
 
 import json
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +20,7 @@ def index() -> list[dict[str, Any]]:
 
     An entry without a `path` is a reserved place: its id is taken, and there is nothing to install yet.
     """
-    return [dict(entry) for entry in _entries()]
+    return deepcopy(_entries())
 
 
 @cache
