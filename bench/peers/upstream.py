@@ -50,7 +50,9 @@ def running() -> Iterator[int]:
         folder = Path(name)
         config = folder / "nginx.conf"
         config.write_text(CONFIG.format(folder=folder, port=port, answer=json.dumps(ANSWER)), encoding="utf-8")
-        server = subprocess.Popen([nginx, "-e", str(folder / "error.log"), "-c", str(config)], stderr=subprocess.DEVNULL)
+        server = subprocess.Popen(
+            [nginx, "-e", str(folder / "error.log"), "-c", str(config)], stderr=subprocess.DEVNULL
+        )
         try:
             _wait(port)
             yield port

@@ -1,0 +1,87 @@
+"""One call through the whole engine over the same request by a bare pooled HTTP client.
+
+Resolving, checking, the policy, filling, the gate, picking and masking against `httpx.Client.post` and a decode. An
+action also syncs two lines of activity; the two syncs are measured beside it.
+"""
+
+import json
+import os
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+import httpx
+from harness import conclude, interleave, table, verdict
+from peers.home import ARGUMENTS, make_home
+from peers.upstream import running
+
+from habilis.engine.calls import call_tool
+from habilis.engine.resolve import CallOrder
+from habilis.engine.settings import live_outside, read_settings
+from habilis.redaction import recording
+
+ROUNDS = 15
+MOST = 1.25
+
+
+def main() -> int:
+    """Measure, print, and say whether it holds."""
+    with running() as port, tempfile.TemporaryDirectory() as folder:
+        home = make_home(Path(folder), port)
+        outside = live_outside(read_settings({"HABILIS_HOME": str(home.private)}, private_network="per_account"))
+        bare = httpx.Client(trust_env=False)
+        log = os.open(Path(folder) / "beside.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        line = json.dumps({"id": "0" * 32, "at": "2026-11-30T12:00:00Z", "role": "manage", "tool": "put"}).encode()
+
+        def ours(tool: str) -> None:
+            with recording():
+                call_tool(home, CallOrder(project="acme", tool=tool, arguments=ARGUMENTS), outside, actor="bench")
+
+        def peer() -> None:
+            headers = {"Authorization": "Bearer token-0123456789abcdef"}
+            answer = bare.post(f"http://127.0.0.1:{port}/one", json=ARGUMENTS, headers=headers)
+            assert answer.json()["link"]
+
+        def two_syncs() -> None:
+            for _ in range(2):
+                os.write(log, line + b"\n")
+                os.fsync(log)
+
+        found = interleave(
+            {
+                "httpx.Client.post and decode": peer,
+                "a read call through the engine": lambda: ours("look"),
+                "two synced lines": two_syncs,
+                "an action through the engine": lambda: ours("put"),
+            },
+            rounds=ROUNDS,
+        )
+    table("One warm call", found, against="httpx.Client.post and decode")
+    base = found["httpx.Client.post and decode"]
+    reads, actions, syncs = (found[name] for name in list(found)[1:2] + list(found)[3:] + list(found)[2:3])
+    read_ratio = statistics.median(mine / theirs for mine, theirs in zip(reads, base, strict=True))
+    action_ratio = statistics.median(
+        (mine - synced) / theirs for mine, synced, theirs in zip(actions, syncs, base, strict=True)
+    )
+    return conclude("call", [
+        verdict(
+            "read call", ours=_ms(reads), peer=_ms(base), ratio=read_ratio, target=f"<= {MOST}", holds=read_ratio <= MOST
+        ),
+        verdict(
+            "action less its two syncs",
+            ours=_ms(actions) - _ms(syncs),
+            peer=_ms(base),
+            ratio=action_ratio,
+            target=f"<= {MOST}",
+            holds=action_ratio <= MOST,
+        ),
+    ])  # fmt: skip
+
+
+def _ms(values: list[float]) -> float:
+    return statistics.median(values) * 1e3
+
+
+if __name__ == "__main__":
+    sys.exit(main())
