@@ -66,7 +66,12 @@ def main() -> int:
     )
     return conclude("call", [
         verdict(
-            "read call", ours=_ms(reads), peer=_ms(base), ratio=read_ratio, target=f"<= {MOST}", holds=read_ratio <= MOST
+            "read call",
+            ours=_ms(reads),
+            peer=_ms(base),
+            ratio=read_ratio,
+            target=f"<= {MOST}",
+            holds=read_ratio <= MOST,
         ),
         verdict(
             "action less its two syncs",

@@ -1,7 +1,7 @@
 """What every bench shares: candidates measured in turn, a ratio inside each round, a table, and one verdict as JSON.
 
-A machine drifts, so A and B are measured A B A B …, never A A B B, and the ratio is taken inside a round. What is quoted
-is the median of the rounds' ratios.
+A machine drifts, so A and B are measured A B A B …, never A A B B, and the ratio is taken inside a round. What is
+quoted is the median of the rounds' ratios.
 """
 
 import gc
@@ -46,7 +46,7 @@ def ratio(ours: Sequence[float], peer: Sequence[float]) -> float:
 
 def table(title: str, found: Mapping[str, Sequence[float]], *, against: str, unit: str = "ms") -> None:
     """Print medians, spread, and each candidate's ratio to `against`; values are seconds."""
-    factor = {"s": 1, "ms": 1e3, "µs": 1e6}[unit]
+    factor = {"s": 1, "ms": 1e3, "us": 1e6}[unit]
     print(f"\n{title}\n{'':<44}{'median':>10}{'min':>10}{'max':>10}{'ratio':>8}   ({unit})")
     for name, values in found.items():
         shown = [statistics.median(values) * factor, min(values) * factor, max(values) * factor]
@@ -69,7 +69,7 @@ def verdict(name: str, *, ours: float, peer: float, ratio: float, target: str, h
 
 
 def conclude(name: str, verdicts: Sequence[Mapping[str, object]]) -> int:
-    """Print the last line of a bench with several claims: its worst one, holding only if all do; returns the exit code."""
+    """Print a bench's last line, of a claim that does not hold if there is one; returns the exit code."""
     broken = [entry for entry in verdicts if not entry["holds"]]
     last = dict(broken[0] if broken else verdicts[-1])
     last["name"] = f"{name}: {last['name']}"

@@ -57,15 +57,23 @@ TOOL = """\
       method: POST
       url: "${{PRESS_SITE}}/one"
       headers: {{ Authorization: "Bearer ${{PRESS_TOKEN}}" }}
-      json: {{ title: "{{{{title}}}}", content: "{{{{html}}}}", excerpt: "{{{{summary}}}}", status: "{{{{status|draft}}}}",
-              slug: "{{{{slug}}}}", author: "{{{{author}}}}", featured_media: "{{{{featured}}}}", sticky: "{{{{sticky}}}}",
-              tags: "{{{{tags}}}}", format: "{{{{format|standard}}}}" }}
+      json:
+        title: "{{{{title}}}}"
+        content: "{{{{html}}}}"
+        excerpt: "{{{{summary}}}}"
+        status: "{{{{status|draft}}}}"
+        slug: "{{{{slug}}}}"
+        author: "{{{{author}}}}"
+        featured_media: "{{{{featured}}}}"
+        sticky: "{{{{sticky}}}}"
+        tags: "{{{{tags}}}}"
+        format: "{{{{format|standard}}}}"
     result: {{ text: /link }}
 """
 
 
 def make_home(folder: Path, port: int) -> WorkTreeHome:
-    """A home in `folder` whose project `acme` calls 127.0.0.1:`port` with the tools `look` (read) and `put` (manage)."""
+    """A home in `folder`: its project `acme` calls 127.0.0.1:`port` with the tools `look` (read) and `put` (manage)."""
     now = datetime.now(UTC)
     ability = folder / "press"
     ability.mkdir(parents=True)

@@ -49,7 +49,7 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
     found = call.found
     exchange = run_tool(found.tool, call.scope, found.bounds)
     first = next(exchange)
-    if found.bounds.is_read or found.account is None:
+    if first.is_read or found.account is None:
         return outside.drive(exchange, first)
     log = activity_log(home, found.account)
     action = _action(call, outside, actor=actor)
