@@ -29,7 +29,6 @@ class UpstreamTimeout(UpstreamFailed):
 
     code = "upstream_timeout"
     status = 504
-    retryable = True
     outcome = "unknown"
 
 
