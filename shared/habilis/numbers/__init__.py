@@ -1,0 +1,1 @@
+"""Numbers that services count, as rows by day: from the answers to what is stored, without any input or output."""

@@ -1,0 +1,190 @@
+"""The rows of one answer: each a day, its dimensions and its figures; what cannot be read is left out and counted."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import lru_cache
+
+from habilis.errors import RowsInvalid
+from habilis.manifest.model import SourceRequest
+from habilis.messages import Json
+from habilis.numbers.figures import NoNumber, read_figure
+from habilis.numbers.window import Window
+from habilis.templating import MISSING, Missing, Pointer, Scope, pick
+
+_DAY = re.compile(r"([0-9]{4})(-?)([0-9]{2})\2([0-9]{2})")
+_LONGEST_REASON = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row that can be read.
+
+    Attributes:
+        day: YYYY-MM-DD.
+        dims: Values, in the order of the request's dimensions.
+        metrics: By name; those without a value are not there.
+    """
+
+    day: str
+    dims: tuple[str, ...]
+    metrics: dict[str, Decimal]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """Rows left out for the same reason.
+
+    Attributes:
+        pointer: Where in the row the reason lies; "" for the row as a whole.
+    """
+
+    reason: str
+    pointer: str
+    count: int
+
+    def __str__(self) -> str:
+        rows = f"{self.count:,} row{'s' if self.count > 1 else ''} left out"
+        return f"{rows}: {self.reason} at {self.pointer}" if self.pointer else f"{rows}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """What one answer holds.
+
+    Attributes:
+        is_absent: The answer has no list of rows at all. Some services leave it out when there is nothing to say, so it
+            is no fault; but nothing that was stored may give way to it.
+    """
+
+    kept: tuple[Row, ...]
+    dropped: tuple[Dropped, ...] = ()
+    is_absent: bool = False
+
+
+def read_rows(answer: Json, request: SourceRequest, *, scope: Scope, window: Window) -> Rows:
+    """Read the rows of an answer.
+
+    A day is YYYYMMDD or YYYY-MM-DD and lies in the window; a dimension is text or a number, "" when it is missing; a
+    figure is as `figures.read_figure` says. A row with anything else is left out and counted.
+
+    Args:
+        answer: The parsed body.
+        request: Says where the rows are, and in a row its parts.
+        scope: Fills the day's template.
+        window: The days that were asked for.
+
+    Raises:
+        RowsInvalid: The service answered with an error, or something else than a list lies where the rows should be.
+    """
+    found = pick(answer, request.rows)
+    if not isinstance(found, list):
+        _check_absent(answer, found, request.rows)
+        return Rows(kept=(), is_absent=True)
+    reader = _Reader(request, scope, window)
+    kept = tuple(reader.read(found))
+    dropped = tuple(
+        Dropped(reason=reason, pointer=pointer, count=count) for (reason, pointer), count in reader.dropped.items()
+    )
+    return Rows(kept=kept, dropped=dropped)
+
+
+class _Reader:
+    def __init__(self, request: SourceRequest, scope: Scope, window: Window) -> None:
+        self.dropped: Counter[tuple[str, str]] = Counter()
+        self._window = window
+        self._day_at = Pointer(request.date_pointer)
+        self._every_day = request.date_template.fill(scope) if request.date_template else None
+        self._dims = [Pointer(pointer) for pointer in request.dims.values()]
+        self._metrics = [(name, Pointer(pointer)) for name, pointer in request.metrics.items()]
+
+    def read(self, entries: list[Json]) -> Iterator[Row]:
+        for entry in entries:
+            row = self._row(entry)
+            if isinstance(row, Row):
+                yield row
+            else:
+                self.dropped[row] += 1
+
+    def _row(self, entry: Json) -> Row | tuple[str, str]:
+        """One row, or why there is none and where."""
+        day = _day(self._day_at.pick(entry) if self._every_day is None else self._every_day)
+        if day is None:
+            return "no day", self._day_at.text
+        if day not in self._window:
+            return f"a day outside of {self._window.first} to {self._window.last}", self._day_at.text
+        dims = []
+        for pointer in self._dims:
+            value = _dimension(pointer.pick(entry))
+            if value is None:
+                return "no text", pointer.text
+            dims.append(value)
+        metrics: dict[str, Decimal] = {}
+        for name, pointer in self._metrics:
+            figure = read_figure(pointer.pick(entry))
+            if isinstance(figure, NoNumber):
+                return "no number", pointer.text
+            if figure is not None:
+                metrics[name] = figure
+        return Row(day, tuple(dims), metrics)
+
+
+def is_writable(text: str) -> bool:
+    """Whether a text can be stored: it holds no half of a character pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _day(value: Json | Missing) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    return _iso_day(value) if isinstance(value, str) else None
+
+
+@lru_cache(maxsize=4096)
+def _iso_day(text: str) -> str | None:
+    parts = _DAY.fullmatch(text)
+    if parts is None:
+        return None
+    try:
+        return date(int(parts[1]), int(parts[3]), int(parts[4])).isoformat()
+    except ValueError:
+        return None
+
+
+def _dimension(value: Json | Missing) -> str | None:
+    if value is MISSING or value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    text = str(value)
+    return text if is_writable(text) else None
+
+
+def _check_absent(answer: Json, found: Json | Missing, pointer: str) -> None:
+    """Let an answer without rows pass only where it is one: something was said, and no error."""
+    if isinstance(answer, dict):
+        fault = answer.get("error") or answer.get("errors")
+        if fault:
+            raise RowsInvalid(f"the service answered with an error{_reason(fault)}")
+        if answer and (found is MISSING or found is None):
+            return
+    place = f"at {pointer}" if pointer else "in the answer"
+    raise RowsInvalid(f"no list {place}", hint="the service may have changed its answer; see its documentation")
+
+
+def _reason(fault: Json) -> str:
+    for _ in range(2):
+        if isinstance(fault, list) and fault:
+            fault = fault[0]
+        if isinstance(fault, dict):
+            fault = fault.get("message") or fault.get("status") or fault.get("code")
+    if isinstance(fault, bool) or not isinstance(fault, str | int):
+        return ""
+    return f": {str(fault)[:_LONGEST_REASON]}"

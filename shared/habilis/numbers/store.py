@@ -1,0 +1,133 @@
+"""Rows as they are stored: one file a month, one row a line, sorted, the same bytes for the same rows."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date
+
+from habilis.errors import ManifestInvalid, Problem
+from habilis.messages import Json
+from habilis.numbers.rows import is_writable
+from habilis.numbers.snapshot import DayRow, Dims
+from habilis.numbers.window import Window
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MOST_PROBLEMS = 20
+
+Key = tuple[str, Dims]
+Metrics = Mapping[str, int | float]
+
+
+def merge(
+    existing: Mapping[str, bytes],
+    rows: Iterable[DayRow],
+    window: Window,
+    *,
+    absent: frozenset[str] = frozenset(),
+) -> dict[str, bytes | None]:
+    """Put the rows of one reading among those that are stored.
+
+    Days of the window are replaced, so reading the same again changes nothing; all other days stay.
+
+    Args:
+        existing: The source's files, `<YYYY-MM>.jsonl` to content.
+        rows: Each on a day of the window.
+        window: The days that were read.
+        absent: Metrics that the reading says nothing about: in the window, too, what is stored of them stays.
+
+    Returns:
+        The files that differ from `existing`; None for one that holds no row any more.
+
+    Raises:
+        ManifestInvalid: A line of a file that would be written is no row; every such line is named.
+    """
+    months: dict[str, dict[Key, Metrics]] = {month: {} for month in _months(window)}
+    for month, stored in months.items():
+        for row in read_rows_of(existing.get(f"{month}.jsonl", b""), f"{month}.jsonl"):
+            left = _left(row, window, absent)
+            if left:
+                stored[row.date, row.dims] = left
+    for row in rows:
+        stored = months[row.date[:7]]
+        stored[row.date, row.dims] = {**stored.get((row.date, row.dims), {}), **row.metrics}
+    changed: dict[str, bytes | None] = {}
+    for month, stored in months.items():
+        name, content = f"{month}.jsonl", _written(stored)
+        if content != existing.get(name, b""):
+            changed[name] = content or None
+    return changed
+
+
+def read_rows_of(content: bytes, file: str) -> list[DayRow]:
+    """Read the rows of one file, in its order; ManifestInvalid names every line that is none."""
+    found: list[DayRow] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        row = _row(line)
+        if row is not None:
+            found.append(row)
+        elif len(problems) < _MOST_PROBLEMS:
+            message = "expected a row of numbers; take the line out, or take the file back from git"
+            problems.append(Problem(file=file, line=number, column=1, path="", message=message))
+    if problems:
+        raise ManifestInvalid(problems)
+    return found
+
+
+def _left(row: DayRow, window: Window, absent: frozenset[str]) -> Metrics:
+    """What stays of a stored row."""
+    if row.date not in window:
+        return row.metrics
+    return {name: value for name, value in row.metrics.items() if name in absent}
+
+
+def _months(window: Window) -> list[str]:
+    first, last = date.fromisoformat(window.first), date.fromisoformat(window.last)
+    numbers = range(first.year * 12 + first.month - 1, last.year * 12 + last.month)
+    return [f"{number // 12:04d}-{number % 12 + 1:02d}" for number in numbers]
+
+
+def _written(stored: Mapping[Key, Metrics]) -> bytes:
+    lines = [_line(day, dims, metrics) for (day, dims), metrics in sorted(stored.items(), key=lambda entry: entry[0])]
+    return "".join(lines).encode()
+
+
+def _line(day: str, dims: Dims, metrics: Metrics) -> str:
+    row = {"date": day, "dims": dict(dims), "metrics": dict(sorted(metrics.items()))}
+    return json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def _row(line: bytes) -> DayRow | None:
+    try:
+        found: Json = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or found.keys() != {"date", "dims", "metrics"}:
+        return None
+    day, dims, metrics = found["date"], _texts(found["dims"]), _figures(found["metrics"])
+    if not isinstance(day, str) or not _DAY.fullmatch(day) or dims is None or metrics is None:
+        return None
+    return DayRow(date=day, dims=tuple(sorted(dims.items())), metrics=metrics)
+
+
+def _texts(dims: Json) -> dict[str, str] | None:
+    if not isinstance(dims, dict):
+        return None
+    texts = {name: value for name, value in dims.items() if isinstance(value, str) and is_writable(value)}
+    return texts if len(texts) == len(dims) else None
+
+
+def _figures(metrics: Json) -> dict[str, int | float] | None:
+    if not isinstance(metrics, dict):
+        return None
+    figures: dict[str, int | float] = {}
+    for name, value in metrics.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        if isinstance(value, float) and not math.isfinite(value):
+            return None
+        figures[name] = value
+    return figures

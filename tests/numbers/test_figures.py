@@ -1,0 +1,62 @@
+from decimal import Decimal
+
+import pytest
+
+from habilis.numbers.figures import NO_NUMBER, read_figure, written_figure
+from habilis.templating import MISSING
+
+
+@pytest.mark.parametrize(
+    ("value", "figure"),
+    [
+        ("12", "12"),
+        ("12.5", "12.5"),
+        ("1e3", "1000"),
+        ("1.5E-4", "0.00015"),
+        ("-3", "-3"),
+        (12, "12"),
+        (0, "0"),
+        (0.1, "0.1"),
+        (12.0, "12"),
+        (10**30, "1" + "0" * 30),
+    ],
+)
+def test_numbers_and_numeric_text_are_taken_alike(value, figure):
+    assert read_figure(value) == Decimal(figure)
+
+
+@pytest.mark.parametrize("value", ["", "-", None, MISSING])
+def test_no_value_is_none_and_never_zero(value):
+    assert read_figure(value) is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        " 12 ", "1_000", "\uff11\uff12", "1,234", "12%", "$3", "+1", "1.", ".5", "0x1", "1e", "--1", "12\n", "None",
+        "NaN", "Infinity", "-Infinity", "1e400", "9" * 5_000, True, False, float("nan"), float("inf"), 10**400,
+        [1], {"value": 1},
+    ],
+)  # fmt: skip
+def test_anything_else_is_no_number(value):
+    assert read_figure(value) is NO_NUMBER
+
+
+@pytest.mark.parametrize(
+    ("figure", "written"),
+    [
+        ("12", 12),
+        ("12.0", 12),
+        ("-0", 0),
+        ("0.3", 0.3),
+        ("3.4500", 3.45),
+        ("9007199254740992", 2**53),
+        ("1e20", 1e20),
+        ("1e400", None),
+    ],
+)
+def test_figures_are_written_as_json_has_them(figure, written):
+    found = written_figure(Decimal(figure))
+
+    assert found == written
+    assert type(found) is type(written)
