@@ -27,7 +27,7 @@ class SourceReport:
 
     Attributes:
         rows: Rows kept.
-        dropped: Why rows were left out, each with its count.
+        dropped: Why rows were left out, each with its count, and what else a person should know of the answers.
         fault: Why nothing was read; "" when it was. What was stored before is kept.
     """
 
@@ -133,7 +133,7 @@ def _read_source(
         snapshot = combine(source, answers, window=window, scope=scope)
     except HabilisError as error:
         return replace(report, fault=str(error)), None
-    return replace(report, rows=len(snapshot.rows), dropped=tuple(map(str, snapshot.dropped))), snapshot
+    return replace(report, rows=len(snapshot.rows), dropped=(*map(str, snapshot.dropped), *snapshot.notes)), snapshot
 
 
 def _store(home: Home, project: str, taken: Mapping[str, Snapshot], window: Window, *, actor: str) -> str:
@@ -142,7 +142,7 @@ def _store(home: Home, project: str, taken: Mapping[str, Snapshot], window: Wind
         for folder, snapshot in taken.items():
             names = [name for name in revision.list(folder) if name.endswith(".jsonl")]
             existing = {name: revision.require(f"{folder}/{name}") for name in names}
-            for name, data in merge(existing, snapshot.rows, window).items():
+            for name, data in merge(existing, snapshot.rows, window, absent=snapshot.absent).items():
                 changed[f"{folder}/{name}"] = data
         return changed
 
