@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,7 @@ class _Bare:
             raise HomeReadonly(
                 "the home's repository is on no branch",
                 where=str(self.git_dir),
-                hint=f"run `git -C {self.git_dir} symbolic-ref HEAD refs/heads/main`",
+                hint=f"run `git -C {quote(str(self.git_dir))} symbolic-ref HEAD refs/heads/main`",
             )
         return head
 

@@ -197,6 +197,18 @@ class DiskRevision:
             self._lists[path] = tuple(self._names(checked_folder(path)))
         return list(self._lists[path])
 
+    def is_outdated(self, path: str, now: str | None) -> bool:
+        """Tell whether a file was read here and has another content by now.
+
+        Args:
+            path: The file.
+            now: The id of its content now; None for no file.
+        """
+        if path not in self._files:
+            return False
+        read = self._files[path]
+        return (read and read[1]) != now
+
     def _file(self, path: str) -> tuple[bytes, str] | None:
         try:
             return self._files[path]

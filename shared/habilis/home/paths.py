@@ -14,7 +14,7 @@ LONGEST_NAME = 240
 LONGEST_PATH = 480
 DEEPEST = 24
 
-_PLAIN = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*/)*[A-Za-z0-9_-][A-Za-z0-9_.-]*")
+_PLAIN = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}/)*[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}")
 _FORBIDDEN = re.compile(r'[\\:*?"<>|]')
 _DEVICES = RESERVED_IDS - {"git", "kiqr-render", "habilis-render"}
 _SHORT_GIT = re.compile(r"git~[0-9]+")

@@ -15,8 +15,7 @@ from dulwich.repo import Repo
 from habilis.errors import HabilisError, HomeConflict, RemoteUnreachable
 from habilis.home.durable import sync_file, sync_folder
 from habilis.home.git.objects import GitObject
-from habilis.home.git.refs import Head
-from habilis.home.git.repository import FIRST_BRANCH
+from habilis.home.git.refs import FIRST_BRANCH, Head
 from habilis.home.reach import Address, Reach
 from habilis.home.wire import WireClient, connections
 

@@ -3,7 +3,7 @@
 from habilis.errors import NotFound, UnsafePath
 from habilis.home.git import trees
 from habilis.home.git.database import Database
-from habilis.home.git.objects import FILE, FOLDER, PROGRAM, Entry
+from habilis.home.git.objects import FILE, FOLDER, NOTHING, PROGRAM, Entry
 from habilis.home.paths import checked_folder, checked_path, is_visible
 
 
@@ -14,7 +14,7 @@ class TreeRevision:
         """Stand for a commit, "" for a home that has none."""
         self._database = database
         self._id = commit
-        self._root = database.commit(commit).tree if commit else trees.NOTHING
+        self._root = database.commit(commit).tree if commit else NOTHING
 
     @property
     def id(self) -> str:
@@ -44,7 +44,7 @@ class TreeRevision:
         if entry is None or entry.mode != FOLDER:
             return []
         names = []
-        for name, below in trees.entries_of(self._database, entry.id).items():
+        for name, below in self._database.tree(entry.id).items():
             text = name.decode("utf-8", "replace")
             if below.mode in {FILE, PROGRAM, FOLDER} and is_visible(path, text):
                 names.append(f"{text}/" if below.mode == FOLDER else text)

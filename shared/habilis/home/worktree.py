@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 
 from habilis.errors import DiskFull, HomeConflict, HomeCorrupt, HomeReadonly, NotFound
 from habilis.home.checkout import Checkout
@@ -18,7 +19,7 @@ from habilis.home.durable import make_folders
 from habilis.home.git import trees
 from habilis.home.git.database import Database
 from habilis.home.git.locks import git_lock
-from habilis.home.git.objects import FILE, FOLDER, Entry, GitObject, Story, blob, commit
+from habilis.home.git.objects import FILE, FOLDER, NOTHING, Entry, GitObject, Story, blob, commit
 from habilis.home.git.refs import Head, Refs
 from habilis.home.git.repository import PATIENCE_S, alone, make_repository
 from habilis.home.journal import Journal, JournalFile
@@ -58,7 +59,7 @@ class WorkTreeHome:
         self._root = path.absolute()
         self._git_dir = self._root / ".git"
         if not self._git_dir.is_dir():
-            raise NotFound("there is no home here", where=str(path), hint=f"run `habilis init {path}`")
+            raise NotFound("there is no home here", where=str(path), hint=f"run `habilis init {quote(str(path))}`")
         self._clock = clock
         self._database = Database(self._git_dir / "objects")
         self._refs = Refs(self._git_dir)
@@ -151,12 +152,14 @@ class WorkTreeHome:
             raise HomeReadonly(
                 "the home is on no branch, as in the middle of a rebase",
                 where=str(self._root),
-                hint=f"end it, or run `git -C {self._root} switch main`",
+                hint=f"end it, or run `git -C {quote(str(self._root))} switch main`",
             )
         self._checkout.check()
-        root = self._database.commit(head.id).tree if head.id else trees.NOTHING
+        root = self._database.commit(head.id).tree if head.id else NOTHING
         revision = DiskRevision(self._disk, self._refs, self._database, head=head)
         touched = self._touched(root, change(revision))
+        if any(revision.is_outdated(path, each.disk_id) for path, each in touched.items()):
+            raise HomeConflict("a file was edited meanwhile", where=str(self._root), hint="try again")
         if not touched:
             return head.id
         objects = self._built(head.id, root, touched, story)

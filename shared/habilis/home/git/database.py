@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
+from weakref import finalize
 
 from habilis.errors import HomeCorrupt
 from habilis.home.durable import make_folders, no_room_is_told, sync_folder, write_new
 from habilis.home.git.kept import Kept
 from habilis.home.git.objects import (
+    NOTHING,
     CommitFacts,
     Entries,
     GitObject,
@@ -57,7 +59,9 @@ class Database:
         return self._body("blob", name)
 
     def tree(self, name: str) -> Entries:
-        """Return a folder's entries; HomeCorrupt when it is missing or damaged."""
+        """Return a folder's entries; HomeCorrupt when it is missing or damaged. `NOTHING` needs no object."""
+        if name == NOTHING:
+            return {}
         kept = self._trees.get(name)
         if kept is None:
             kept = self._parsed(read_tree, "tree", name)
@@ -186,6 +190,8 @@ class Database:
         with self._guard:
             if self._foreign is None:
                 self._foreign = DiskObjectStore(str(self.folder))
+                # Dulwich complains of what is left open, also at the end of the program.
+                finalize(self, self._foreign.close)
             try:
                 number, body = self._foreign.get_raw(cast("ObjectID", name.encode()))
             except KeyError:

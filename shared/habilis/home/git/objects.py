@@ -15,6 +15,9 @@ FOLDER = 0o040000
 
 _COMMIT_HEAD = re.compile(rb"tree ([0-9a-f]{40})\n((?:parent [0-9a-f]{40}\n)*)author ")
 
+NOTHING = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""The id of a tree without entries; git knows it without storing it."""
+
 
 class Entry(NamedTuple):
     """One entry of a tree: its mode and the id it leads to."""

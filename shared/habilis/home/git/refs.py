@@ -6,12 +6,14 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from habilis.errors import HomeConflict, HomeCorrupt
 from habilis.home.durable import make_folders, replace_file
 from habilis.home.git.locks import git_lock
 from habilis.home.git.objects import AUTHOR, Story
 
+FIRST_BRANCH = "refs/heads/main"
 YOUNG_NS = 50_000_000
 """A file this young, in nanoseconds, may change again without its time showing it."""
 
@@ -54,7 +56,7 @@ class Refs:
             return Head(branch, self.value(branch))
         found = _ID.fullmatch(content)
         if found is None:
-            raise self._corrupt("HEAD", f"git -C {self._git_dir} symbolic-ref HEAD refs/heads/main")
+            raise self._corrupt("HEAD", f"echo 'ref: {FIRST_BRANCH}' > {quote(self._prefix + 'HEAD')}")
         return Head("", found[1].decode())
 
     def value(self, ref: str) -> str:
@@ -140,7 +142,8 @@ class Refs:
 
     def _repair(self, ref: str) -> str:
         last = self._last_logged(ref)
-        return f"git -C {self._git_dir} update-ref {ref} {last or '<a commit that git fsck --lost-found shows>'}"
+        commit = last or "COMMIT (one that `git fsck --lost-found` shows)"
+        return f"git -C {quote(str(self._git_dir))} update-ref {ref} {commit}"
 
     def _corrupt(self, name: str, repair: str) -> HomeCorrupt:
         return HomeCorrupt(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from habilis.errors import Busy, HomeLocked
 from habilis.home.durable import make_folders, replace_file
+from habilis.home.git.refs import FIRST_BRANCH
 from habilis.home.lock import hold
 
-FIRST_BRANCH = "refs/heads/main"
 PATIENCE_S = 10.0
 """How long a writer waits for another one, in seconds."""
 

@@ -5,10 +5,7 @@ from dataclasses import dataclass, field
 
 from habilis.errors import Collision
 from habilis.home.git.database import Database
-from habilis.home.git.objects import FOLDER, Entries, Entry, GitObject, tree
-
-NOTHING = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-"""The id of a tree without entries; git knows it without storing it."""
+from habilis.home.git.objects import FOLDER, NOTHING, Entry, GitObject, tree
 
 
 def find(database: Database, root: str, path: str) -> Entry | None:
@@ -17,21 +14,16 @@ def find(database: Database, root: str, path: str) -> Entry | None:
     for name in path.split("/") if path else ():
         if found.mode != FOLDER:
             return None
-        entry = entries_of(database, found.id).get(name.encode())
+        entry = database.tree(found.id).get(name.encode())
         if entry is None:
             return None
         found = entry
     return found
 
 
-def entries_of(database: Database, name: str) -> Entries:
-    """Return the entries of a tree; the empty tree needs no object."""
-    return {} if name == NOTHING else database.tree(name)
-
-
 def walk(database: Database, root: str, above: bytes = b"") -> Iterator[tuple[bytes, Entry]]:
     """Return all entries below a tree that are no folders, with their whole paths."""
-    for name, entry in entries_of(database, root).items():
+    for name, entry in database.tree(root).items():
         if entry.mode == FOLDER:
             yield from walk(database, entry.id, above + name + b"/")
         else:
@@ -69,7 +61,7 @@ def changed(database: Database, root: str, changes: Mapping[str, Entry | None]) 
 
 
 def _apply(database: Database, name: str, node: _Node, path: str, made: list[GitObject]) -> str | None:
-    entries = dict(entries_of(database, name))
+    entries = dict(database.tree(name))
     before = len(made)
     # Removals first: a file may make way for a folder of its name in the same change, and the other way round.
     for child, wanted in sorted(node.below.items(), key=lambda each: each[1].entry is not None):
@@ -80,7 +72,7 @@ def _apply(database: Database, name: str, node: _Node, path: str, made: list[Git
             _apply_folder(database, entries, child, wanted, there, made)
         if wanted.entry is not None:
             _put(entries, child, wanted.entry, there)
-    if entries == entries_of(database, name):
+    if entries == database.tree(name):
         del made[before:]
         return name
     if not entries:
