@@ -54,13 +54,15 @@ class Reading:
         self._values = 0
         self._documents = 0
 
-    def document(self) -> tuple[Document, list[Problem]]:
+    def document(self, list_as: str = "") -> tuple[Document, list[Problem]]:
         """The document and the faults that were read past; ManifestInvalid at one that cannot be."""
         for event in self._events():
             take = _TAKERS.get(type(event))
             if take is not None:
                 take(self, event)
         data, place = self._root or (None, Place(line=1, column=1))
+        if list_as and (data is None or isinstance(data, list)):
+            data, place = {list_as: data or []}, Place(line=place.line, column=place.column, parts={list_as: place})
         if not isinstance(data, dict):
             found = "a list" if isinstance(data, list) else "a single value"
             message = "the file is empty" if data is None else f"expected fields (name: value), found {found}"

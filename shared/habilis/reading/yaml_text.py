@@ -15,24 +15,28 @@ LARGEST_YAML = 256 * 1024
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def read_yaml(text: bytes, file: str, *, largest: int = LARGEST_YAML) -> Document:
+def read_yaml(text: bytes, file: str, *, largest: int = LARGEST_YAML, list_as: str = "") -> Document:
     """Read one mapping from strict YAML.
 
     Args:
         text: UTF-8, with or without a byte order mark.
         file: The file's name as the person knows it.
         largest: Most bytes of `text`.
+        list_as: The field that a bare list stands for, and that is empty when the file says nothing; "" where both are
+            faults.
 
     Raises:
         ManifestInvalid: The text is no such mapping; `problems` has every fault that could be found.
     """
-    document, problems = parse_yaml(text, file, largest=largest)
+    document, problems = parse_yaml(text, file, largest=largest, list_as=list_as)
     if problems:
         raise ManifestInvalid(problems)
     return document
 
 
-def parse_yaml(text: bytes, file: str, *, largest: int = LARGEST_YAML) -> tuple[Document, list[Problem]]:
+def parse_yaml(
+    text: bytes, file: str, *, largest: int = LARGEST_YAML, list_as: str = ""
+) -> tuple[Document, list[Problem]]:
     """Read as `read_yaml` does, and return the faults that one can read past beside the document.
 
     A field given twice keeps its first value, and an unquoted `{{placeholder}}` is taken as its text, so that the
@@ -45,7 +49,7 @@ def parse_yaml(text: bytes, file: str, *, largest: int = LARGEST_YAML) -> tuple[
     # The YAML library takes longer to load than a warm call takes to run.
     from habilis.reading.yaml_nodes import Reading
 
-    return Reading(decoded, file).document()
+    return Reading(decoded, file).document(list_as)
 
 
 def _decoded(text: bytes, file: str, largest: int) -> str:
