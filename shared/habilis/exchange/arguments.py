@@ -3,23 +3,45 @@
 import difflib
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from habilis.errors import ArgsInvalid
+from habilis.exchange.whole import with_whole_numbers
 from habilis.manifest.model import Tool
+from habilis.manifest.schemas import argument_names
 from habilis.messages import Json
+from habilis.reading import path_text
 
 if TYPE_CHECKING:
     import jsonschema_rs
 
-_TYPE_NAMES = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-    list: "a list",
-    dict: "fields",
+_DEEPEST = 64
+_MOST_FAULTS = 3
+_LONGEST_NAME = 64
+_ASKS_NOTHING = frozenset({"type", "properties", "additionalProperties", "title", "description", "$schema", "$defs"})
+"""Fields of a schema that no empty set of arguments can break."""
+
+_TYPES = {
+    "integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false",
+    "array": "a list", "object": "fields", "null": "nothing",
+}  # fmt: skip
+_LIMITS = {
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} entries",
+    "maxItems": "at most {} entries",
+    "minProperties": "at least {} fields",
+    "maxProperties": "at most {} fields",
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "pattern": "text that matches {}",
+    "format": "text of the format {}",
+    "const": "{}",
 }
 
 
@@ -29,40 +51,70 @@ def check_arguments(
     """Check the arguments and return them, whole floats made integers where the schema wants integers.
 
     Args:
-        tool: Whose `input` is the schema.
+        tool: Whose `input` is the schema. An argument that it does not name is refused, unless it says
+            `additionalProperties`.
         arguments: As the caller gave them.
         also: Names that the engine itself fills in (a publish's arguments); they are passed on unchecked when the
             schema does not name them.
 
     Raises:
-        ArgsInvalid: Names the argument, what is expected and what was found; never the value.
+        ArgsInvalid: Names the argument, what is expected and what was found, for the first three faults; never a value.
     """
-    known = _properties(tool)
-    for name in arguments:
-        if name not in known and name not in also:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(known) or 'no arguments'}"
-            raise ArgsInvalid(f"there is no argument {name!r}", where=f"tool '{tool.name}'", hint=hint)
-    given = {name: _as_declared(value, known.get(name)) for name, value in arguments.items()}
-    named = {name: value for name, value in given.items() if name in known}
-    if not named and not tool.input.get("required"):
-        return given
-    first = next(iter(_validator(json.dumps(tool.input, sort_keys=True)).iter_errors(named)), None)
-    if first is not None:
-        raise _explained(first, named, tool)
-    return given
+    where = f"tool '{tool.name}'"
+    schema = dict(tool.input)
+    named = argument_names(schema)
+    if named is not None:
+        _require_known(arguments, named, also, where)
+    if fault := _unsound(dict(arguments), ()):
+        raise ArgsInvalid(fault, where=where)
+    properties = schema.get("properties")
+    unchecked = also - (named or frozenset(properties if isinstance(properties, dict) else ()))
+    checked = {name: value for name, value in arguments.items() if name not in unchecked}
+    if not checked and schema.keys() <= _ASKS_NOTHING:
+        return dict(arguments)
+    checked = with_whole_numbers(checked, schema)
+    errors = _validator(json.dumps(schema, sort_keys=True)).iter_errors(checked)
+    faults = [_explained(error, checked, schema) for error in islice(errors, _MOST_FAULTS)]
+    if faults:
+        raise ArgsInvalid("; ".join(faults), where=where)
+    return {**arguments, **checked}
 
 
-def _properties(tool: Tool) -> Mapping[str, Json]:
-    properties = tool.input.get("properties", {})
-    return properties if isinstance(properties, dict) else {}
+def _require_known(arguments: Mapping[str, Json], named: frozenset[str], also: frozenset[str], where: str) -> None:
+    unknown = next((name for name in arguments if name not in named | also), None)
+    if unknown is None:
+        return
+    close = difflib.get_close_matches(unknown[:_LONGEST_NAME], named, 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(sorted(named)) or 'no arguments'}"
+    raise ArgsInvalid(f"there is no argument {_shown((unknown,))}", where=where, hint=hint)
 
 
-def _as_declared(value: Json, schema: Json) -> Json:
-    """JSON has one kind of number: 5.0 is a good integer, and services want it written 5."""
-    if isinstance(value, float) and value.is_integer() and isinstance(schema, dict) and schema.get("type") == "integer":
-        return int(value)
-    return value
+def _unsound(value: Json, path: tuple[str | int, ...]) -> str:
+    """What no JSON text can carry, or no engine should follow; "" when all is well."""
+    if isinstance(value, str):
+        is_odd = not _is_encodable(value)
+        return f"{_shown(path)}: expected text, got half of a character (a lone surrogate)" if is_odd else ""
+    if isinstance(value, float):
+        return "" if abs(value) < float("inf") else f"{_shown(path)}: expected a finite number, got none"
+    if isinstance(value, dict):
+        if odd := next((name for name in value if not _is_encodable(name)), None):
+            return f"{_shown((*path, odd))}: a name holds half of a character (a lone surrogate)"
+        inside: Iterable[tuple[str | int, Json]] = value.items()
+    elif isinstance(value, list):
+        inside = enumerate(value)
+    else:
+        return ""
+    if len(path) >= _DEEPEST:
+        return f"{_shown(path[:1])}: nested deeper than {_DEEPEST} levels"
+    return next((fault for step, entry in inside if (fault := _unsound(entry, (*path, step)))), "")
+
+
+def _is_encodable(text: str) -> bool:
+    # Told apart here, so that no library error, which holds the text, hangs on ours.
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 @functools.lru_cache(maxsize=512)
@@ -72,36 +124,52 @@ def _validator(schema: str) -> "jsonschema_rs.Validator":
     return jsonschema_rs.validator_for(json.loads(schema), offline=True, validate_formats=True, mask="***")
 
 
-def _explained(error: "jsonschema_rs.ValidationError", arguments: Json, tool: Tool) -> ArgsInvalid:
+def _explained(error: "jsonschema_rs.ValidationError", arguments: Json, schema: Mapping[str, Json]) -> str:
     """The library's finding in our words: its own text may quote the value."""
-    path = list(error.instance_path)
-    name = ".".join(str(part) for part in path)
-    where = f"tool '{tool.name}'"
+    path = tuple(error.instance_path)
+    details = error.kind.as_dict()
+    if error.kind.name == "required":
+        return f"the argument {_shown((*path, details['property']))} is missing"
+    if error.kind.name in {"additionalProperties", "unevaluatedProperties"}:
+        return f"there is no argument {_shown((*path, details['unexpected'][0]))}"
+    rule = _at(schema, error.schema_path)
+    return f"{_shown(path)}: expected {_expected(error, rule)}, got {_kind(_at(arguments, path))}"
+
+
+def _expected(error: "jsonschema_rs.ValidationError", rule: Json) -> str:
     keyword = error.kind.name
-    rule = _at(tool.input, error.schema_path)
-    found = _at(arguments, path)
-    if keyword == "required":
-        missing = _first_missing(_at(tool.input, error.schema_path[:-1]), found)
-        return ArgsInvalid(f"the argument {'.'.join(filter(None, (name, missing)))!r} is missing", where=where)
     if keyword == "type":
-        return ArgsInvalid(f"{name}: expected {_types(rule)}, got {_kind(found)}", where=where)
+        return _either(rule if isinstance(rule, list) else [rule])
     if keyword == "enum" and isinstance(rule, list):
-        return ArgsInvalid(f"{name}: expected one of {', '.join(map(str, rule))}", where=where)
-    shown = f" {rule}" if isinstance(rule, (int, float, str)) else ""
-    return ArgsInvalid(f"{name or 'the arguments'}: breaks the rule {keyword}{shown}", where=where)
+        return f"one of {', '.join(map(_written, rule))}"
+    if keyword in _LIMITS:
+        return _LIMITS[keyword].format(_written(rule))
+    if keyword in {"anyOf", "oneOf"}:
+        branches = error.kind.as_dict()["context"]
+        types = [found.kind.as_dict()["types"] for branch in branches for found in branch if found.kind.name == "type"]
+        is_at_top = all(found.instance_path == error.instance_path for branch in branches for found in branch)
+        if is_at_top and len(types) == len(branches):
+            return _either([name for names in types for name in names])
+        return "one of the forms it may have" if any(branches) else "one of its forms, not several at once"
+    return f"what its rule {keyword} allows"
 
 
-def _first_missing(schema: Json, found: Json) -> str:
-    required = schema.get("required", []) if isinstance(schema, dict) else []
-    names = required if isinstance(required, list) else []
-    present = found if isinstance(found, dict) else {}
-    return next((str(name) for name in names if name not in present), "")
+def _either(types: Sequence[Json]) -> str:
+    return " or ".join(dict.fromkeys(_TYPES.get(str(name), str(name)) for name in types))
+
+
+def _written(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _shown(path: tuple[str | int, ...]) -> str:
+    return path_text(path) or "the arguments"
 
 
 def _at(document: object, path: Sequence[str | int]) -> Any:  # noqa: ANN401 - whatever lies there
     value: Any = document
     for part in path:
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             value = value.get(str(part))
         elif isinstance(value, list) and isinstance(part, int) and part < len(value):
             value = value[part]
@@ -110,12 +178,6 @@ def _at(document: object, path: Sequence[str | int]) -> Any:  # noqa: ANN401 - w
     return value
 
 
-def _types(rule: Json) -> str:
-    names = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false"}
-    names |= {"array": "a list", "object": "fields", "null": "nothing"}
-    wanted = rule if isinstance(rule, list) else [rule]
-    return " or ".join(names.get(str(name), str(name)) for name in wanted)
-
-
 def _kind(value: Json) -> str:
-    return "nothing" if value is None else _TYPE_NAMES[type(value)]
+    names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return _TYPES[names.get(type(value), "null")]
