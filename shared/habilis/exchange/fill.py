@@ -1,16 +1,18 @@
 """Template and scope in, a Request ready to send out: here a request is filled."""
 
 import json
+import re
 from dataclasses import dataclass
 
-from habilis.errors import SecretMissing
+from habilis.errors import ArgsInvalid, HabilisError, SecretMalformed, SecretMissing
 from habilis.hosts import AllowedHosts, checked_url
 from habilis.manifest.model import RequestTemplate
 from habilis.messages import Request
 from habilis.redaction import current
-from habilis.templating import MISSING, Scope, TextTemplate, header_value
+from habilis.templating import MISSING, JsonTemplate, Scope, TextTemplate, fill_header
 
 _JSON_TYPE = "application/json"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,17 +45,24 @@ def fill_request(template: RequestTemplate, scope: Scope, bounds: Bounds, *, whe
         SecretMalformed: A key's value does not fit its place.
         HostNotAllowed: The URL leads elsewhere, or is malformed.
     """
+    try:
+        return _filled(template, scope, bounds, where)
+    except HabilisError as error:
+        error.where = error.where or where
+        raise
+
+
+def _filled(template: RequestTemplate, scope: Scope, bounds: Bounds, where: str) -> Request:
     url = checked_url(template.url.fill(scope), bounds.hosts, where=where, private_hosts=bounds.private_hosts)
     headers = []
     for name, value in template.headers:
-        filled = value.fill(scope)
+        filled = fill_header(value, scope, name=name)
         if filled is not MISSING:
-            _require_keys(value, scope, where)
-            headers.append((name, header_value(filled, name=name)))
+            _require_keys(value, scope)
+            headers.append((name, filled))
     body = None
     if template.json is not None:
-        filled_body = template.json.fill(scope)
-        body = json.dumps({} if filled_body is MISSING else filled_body, ensure_ascii=False).encode()
+        body = _json_body(template.json, scope)
         if not any(name.lower() == "content-type" for name, _ in headers):
             headers.append(("Content-Type", _JSON_TYPE))
     return Request(
@@ -62,28 +71,50 @@ def fill_request(template: RequestTemplate, scope: Scope, bounds: Bounds, *, whe
         url=url,
         headers=tuple(headers),
         body=body,
-        basic_auth=_basic_auth(template, scope, where),
+        basic_auth=None if template.basic_auth is None else _basic_auth(*template.basic_auth, scope),
         timeout_s=template.timeout_s,
         private_hosts=bounds.private_hosts,
         is_read=bounds.is_read,
     )
 
 
-def _basic_auth(template: RequestTemplate, scope: Scope, where: str) -> tuple[str, str] | None:
-    if template.basic_auth is None:
-        return None
-    parts = []
-    for part in template.basic_auth:
-        _require_keys(part, scope, where)
-        filled = part.fill(scope)
-        parts.append("" if filled is MISSING else str(filled))
-    user, password = parts
-    current().add_pair("basic_auth", user, password)
-    return user, password
+def _json_body(template: JsonTemplate, scope: Scope) -> bytes:
+    filled = template.fill(scope)
+    fault = ""
+    try:
+        return json.dumps({} if filled is MISSING else filled, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        fault = "a text holds half of a character (a lone surrogate)"
+    except (ValueError, RecursionError):
+        fault = "JSON cannot carry a number or the depth of what fills it"
+    # Raised out here so that no library error, which holds the whole text, hangs on ours.
+    raise ArgsInvalid(f"the body: {fault}")
 
 
-def _require_keys(template: TextTemplate, scope: Scope, where: str) -> None:
+def _basic_auth(user: TextTemplate, password: TextTemplate, scope: Scope) -> tuple[str, str]:
+    """User and password; RFC 7617 parts them at the first colon and sends them as UTF-8."""
+    pair = _sign_in_part(user, scope), _sign_in_part(password, scope)
+    if ":" in pair[0]:
+        raise SecretMalformed(f"{_names(user)} is a user name for basic_auth and cannot hold a colon")
+    current().add_pair("basic_auth", *pair)
+    return pair
+
+
+def _sign_in_part(template: TextTemplate, scope: Scope) -> str:
+    _require_keys(template, scope)
+    filled = template.fill(scope)
+    text = "" if filled is MISSING else filled
+    if _SURROGATE.search(text):
+        raise SecretMalformed(f"{_names(template)} has characters that basic_auth cannot carry", hint="set it again")
+    return text
+
+
+def _names(template: TextTemplate) -> str:
+    return " or ".join([*template.keys, *sorted(template.arguments)]) or "what the manifest writes"
+
+
+def _require_keys(template: TextTemplate, scope: Scope) -> None:
     """A sign-in with a hole in it never goes out."""
     for name, has_default in template.keys.items():
         if not has_default and not scope.keys.get(name):
-            raise SecretMissing(f"the key {name} is not set", where=where, hint="set it on the account")
+            raise SecretMissing(f"the key {name} is not set", hint="set it on the account")
