@@ -5,8 +5,9 @@ So a dry run, an approval, a test and the real send are the same code with anoth
 
 from collections.abc import Generator
 
+from habilis.exchange.bodies import read_body
 from habilis.exchange.fill import Bounds, fill_request
-from habilis.exchange.result import check_status, pick_result, read_body
+from habilis.exchange.result import check_status, pick_result
 from habilis.manifest.model import RequestTemplate, Tool
 from habilis.messages import Answer, Json, Request, Result
 from habilis.templating import Scope, apply_map

@@ -1,17 +1,36 @@
 """Answer in, Result out: what the agent is told of a call."""
 
 import json
+import re
 from http import HTTPStatus
 
 from habilis.errors import Outcome, UpstreamError
+from habilis.exchange.bodies import read_body
 from habilis.manifest.model import ResultTemplate
 from habilis.messages import Answer, Json, Result
+from habilis.redaction import clean
 from habilis.templating import MISSING, pick
 
 _LONGEST_REASON = 200
+_LONGEST_LINK = 2048
 _LONGEST_TEXT = 64 * 1024
 _UNDECIDED = frozenset({408, 425, 499})
 """Statuses of 4xx after which the request may have been carried out all the same."""
+
+_LATER = frozenset({408, 425, 429})
+"""Statuses of 4xx that ask to come back later."""
+
+_LINK = re.compile(r"https?://[^\s/?#@\\<>\"]+(?:[/?#][^\s\\<>\"]*)?", re.IGNORECASE)
+_PAGE = re.compile(r"\s*<(?:!doctype|\?xml|html|head|body)\b", re.IGNORECASE)
+_REASONS = (
+    "/message",
+    "/error/message",
+    "/error_description",
+    "/errors/0/message",
+    "/detail",
+    "/error",
+    "/title",
+)
 
 
 def check_status(answer: Answer, *, where: str, is_read: bool) -> None:
@@ -28,7 +47,7 @@ def check_status(answer: Answer, *, where: str, is_read: bool) -> None:
         f"answered {answer.status}" + (f": {reason}" if reason else ""),
         where=where,
         hint=_hint(answer.status),
-        retryable=answer.status in {429, 503} or (is_read and answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR),
+        retryable=is_definite and (answer.status in _LATER or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR),
         outcome=outcome,
     )
 
@@ -48,31 +67,24 @@ def pick_result(template: ResultTemplate, answer: Answer) -> Result:
         return Result(text=_readable(body), link=_top_link(body), data=body)
     picked = pick(body, template.text)
     text = "no text in the answer" if picked is MISSING or picked in (None, "") else _readable(picked)
-    return Result(text=text, link=text if is_link(text) else _top_link(body))
-
-
-def read_body(answer: Answer) -> Json:
-    """The body as JSON where it parses, else as text; None when it is empty."""
-    if not answer.body:
-        return None
-    try:
-        body: Json = json.loads(answer.body)
-    except (ValueError, RecursionError):
-        return answer.body.decode("utf-8", errors="replace")
-    return body
+    return Result(text=text, link=text.strip() if is_link(text.strip()) else _top_link(body))
 
 
 def is_link(text: str) -> bool:
     """Whether the text is one web address and nothing else."""
-    return text.startswith(("https://", "http://")) and len(text) <= 2048 and text.isprintable() and " " not in text
+    return len(text) <= _LONGEST_LINK and text.isprintable() and _LINK.fullmatch(text) is not None
 
 
 def _readable(value: Json) -> str:
+    if value is None:
+        return "an empty answer"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    data = text.encode("utf-8", errors="replace")
-    if len(data) <= _LONGEST_TEXT:
-        return text or "an empty answer"
-    return data[:_LONGEST_TEXT].decode("utf-8", errors="ignore") + f"\n[cut: {len(data)} bytes in all]"
+    data = text.encode()
+    if len(data) > _LONGEST_TEXT:
+        # Masked first: the part of a key before the cut is no longer known for one.
+        shown = clean(text).encode()[:_LONGEST_TEXT].decode(errors="ignore")
+        return f"{shown}\n[cut: {len(data)} bytes in all]"
+    return text if text.strip() else "an empty answer"
 
 
 def _top_link(body: Json) -> str:
@@ -85,28 +97,23 @@ def _top_link(body: Json) -> str:
 
 
 def _reason(answer: Answer) -> str:
-    """The service's own words, one line: the usual places of a JSON error, never a page of HTML."""
+    """The service's own words, one line: the usual places of a JSON error, or plain text; never a page, never bytes."""
     body = read_body(answer)
     if isinstance(body, str):
-        text = "" if "html" in answer.headers.get("content-type", "") or body.lstrip().startswith("<") else body
+        is_text = "html" not in answer.headers.get("content-type", "") and not body.lstrip().startswith("<")
+        text = body if is_text and "\ufffd" not in body and "\0" not in body else ""
     else:
         text = _message_in(body)
-    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    # Masked before it is cut: the part of a key before the cut is no longer known for one.
+    start = clean(text)[: 10 * _LONGEST_REASON]
+    line = " ".join("".join(char if char.isprintable() else " " for char in start).split())
     return line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 1] + "…"
 
 
 def _message_in(body: Json) -> str:
-    for pointer in (
-        "/message",
-        "/error/message",
-        "/error_description",
-        "/errors/0/message",
-        "/detail",
-        "/error",
-        "/title",
-    ):
+    for pointer in _REASONS:
         value = pick(body, pointer)
-        if isinstance(value, str) and value:
+        if isinstance(value, str) and value and not _PAGE.match(value):
             return value
     return ""
 
