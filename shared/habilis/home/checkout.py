@@ -7,7 +7,14 @@ from pathlib import Path
 
 from habilis.errors import Collision, UnsafePath
 from habilis.home.disk import Disk, Stamp, stamp
-from habilis.home.durable import make_folders, no_room_is_told, sync_folder, write_all, write_new
+from habilis.home.durable import (
+    make_folders,
+    no_room_is_told,
+    replace_file,
+    sync_folder,
+    write_all,
+    write_new,
+)
 from habilis.home.git import trees
 from habilis.home.git.database import Database
 from habilis.home.git.index import DamagedIndex, Index, file_entry, rebuilt, unseen_entry
@@ -111,8 +118,9 @@ class Checkout:
     def _staged(self, name: str) -> Path:
         path = self._stage / name
         if not path.exists():
+            # As a whole or not at all: after a crash what is staged is taken for complete.
             make_folders(self._stage)
-            write_new(path, self._database.blob(name))
+            replace_file(path, self._database.blob(name), alone=True)
         return path
 
     def _without_empty_folders(self, folder: Path) -> Path:

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from shlex import quote
 
-from habilis.errors import DiskFull, HomeConflict, HomeCorrupt, HomeReadonly, NotFound
+from habilis.errors import DiskFull, HabilisError, HomeConflict, HomeCorrupt, HomeReadonly, NotFound
 from habilis.home.checkout import Checkout
 from habilis.home.disk import Disk, DiskRevision, FileSeen, is_same
 from habilis.home.durable import make_folders
@@ -170,7 +170,8 @@ class WorkTreeHome:
             files={path: (each.disk_id, each.new_id) for path, each in touched.items()},
         )
         self._move(journal, objects, touched, deadline)
-        self._refs.log(head.branch, old=head.id, new=journal.commit, story=story)
+        with suppress(OSError):
+            self._refs.log(head.branch, old=head.id, new=journal.commit, story=story)
         return journal.commit
 
     def _touched(self, root: str, changes: Changes) -> dict[str, _Touched]:
@@ -220,7 +221,7 @@ class WorkTreeHome:
             raise
         # From here on the commit stands: when the disk cannot take it now, readers take these files from the commit,
         # and the next writer goes on.
-        with suppress(OSError, DiskFull):
+        with suppress(OSError, HabilisError):
             self._checkout.settle(journal.files, commit=journal.commit)
             self._journal.drop()
 
