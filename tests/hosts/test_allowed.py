@@ -270,6 +270,15 @@ def test_a_private_host_without_opt_in_is_refused_with_the_command_that_opts_in(
     assert caught.value.hint.endswith(f"habilis accounts allow-private <project> <account> {place}")
 
 
+def test_no_opt_in_opens_a_spelt_out_address_that_is_never_called():
+    allowed = AllowedHosts.of(["169.254.169.254:80"], {})
+
+    with pytest.raises(AddressNotAllowed) as caught:
+        checked("http://169.254.169.254/", allowed, {"169.254.169.254:80"})
+
+    assert caught.value.hint == "addresses of this kind are never called"
+
+
 def test_an_opt_in_does_not_list_a_host():
     with pytest.raises(HostNotAllowed):
         checked("http://localhost:8080/", API, {"localhost:8080"})

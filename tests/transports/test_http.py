@@ -2,6 +2,8 @@
 
 import base64
 import gzip
+import subprocess
+import sys
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 
@@ -297,3 +299,15 @@ def test_a_recorded_answer_is_played_without_a_connection(transport, tmp_path):
         got = transport.send(Request(where="t", method="GET", url="https://api.example.com/v1"))
 
     assert got == Answer(status=200, headers={"content-type": "application/json"}, body=b"{}")
+
+
+def test_a_cold_start_loads_no_command_line():
+    program = (
+        "import sys, habilis.transports.http, httpx\n"
+        "heavy = {'rich', 'pygments', 'click', 'publicsuffixlist', 'httpx._main'}\n"
+        "print(sorted(heavy & sys.modules.keys()), callable(httpx.main))"
+    )
+
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert said.stdout == "[] True\n"

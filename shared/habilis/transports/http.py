@@ -37,13 +37,14 @@ from habilis.transports.decoding import TooManyBytesError, UndecodableError, rea
 from habilis.transports.wire import Exchange, Wire, dial, secure
 
 # Importing httpx also loads its command line, with rich and pygments where those are installed: 60 ms of a cold start.
-# A module that is None fails to import; httpx expects that and puts a stand-in. Taken back at once, so that nobody
-# else's `import httpx._main` fails.
-_hidden = None if "httpx" in sys.modules else sys.modules.setdefault("httpx._main", cast("Any", None))
-import httpcore  # noqa: E402
-import httpx  # noqa: E402
+# A module that is None fails to import, which httpx expects and answers with a stand-in for `httpx.main`. The mark is
+# taken back at once, so that whoever wants the command line can still import it.
+if "httpx" not in sys.modules:
+    sys.modules.setdefault("httpx._main", cast("Any", None))
+import httpcore
+import httpx
 
-if sys.modules.get("httpx._main", False) is None:
+if sys.modules.get("httpx._main", sys) is None:
     del sys.modules["httpx._main"]
 
 for _name in ("httpx", "httpcore"):
