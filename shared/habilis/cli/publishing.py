@@ -72,7 +72,7 @@ def snapshot(desk: Desk, project: str, source: str) -> None:
     """
     report = snapshot_project(desk.home, project, desk.outside, actor=ACTOR, source=source)
     rows = [
-        (entry.account, entry.source, entry.fault or f"{entry.rows} rows", "; ".join(entry.dropped))
+        (entry.account, entry.source, entry.fault or f"{entry.rows} rows", "; ".join(entry.notes))
         for entry in report.sources
     ]
     none = ["No source is ready: add an account of an ability that reads numbers."]

@@ -27,7 +27,7 @@ class SourceReport:
 
     Attributes:
         rows: Rows kept.
-        dropped: Why rows were left out, each with its count, and what else a person should know of the answers.
+        notes: Why rows were left out, each with its count, and what else a person should know of the answers.
         fault: Why nothing was read; "" when it was. What was stored before is kept.
     """
 
@@ -36,7 +36,7 @@ class SourceReport:
     ability: str
     source: str
     rows: int = 0
-    dropped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     fault: str = ""
 
 
@@ -133,7 +133,7 @@ def _read_source(
         snapshot = combine(source, answers, window=window, scope=scope)
     except HabilisError as error:
         return replace(report, fault=str(error)), None
-    return replace(report, rows=len(snapshot.rows), dropped=(*map(str, snapshot.dropped), *snapshot.notes)), snapshot
+    return replace(report, rows=len(snapshot.rows), notes=(*map(str, snapshot.dropped), *snapshot.notes)), snapshot
 
 
 def _store(home: Home, project: str, taken: Mapping[str, Snapshot], window: Window, *, actor: str) -> str:
