@@ -5,10 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 pytest_plugins = ["tests.parts.plugin"]
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# A property must not fail because the machine was busy for a moment.
+settings.register_profile("habilis", deadline=None)
+settings.load_profile("habilis")
 
 
 @pytest.fixture(autouse=True, scope="session")
