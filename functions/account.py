@@ -1,4 +1,4 @@
-"""Accounts of a project: list, add, set keys, choose the default, sign in, remove."""
+"""Accounts of a project: list, add, set a key, choose the default, allow a private host, sign in, remove."""
 
 import flask
 import functions_framework
@@ -6,52 +6,53 @@ import functions_framework
 from habilis import web
 from habilis.engine import accounts
 from habilis.engine.connecting import start_sign_in
-from habilis.errors import NotFound
 
 
 @functions_framework.http
 def account(request: flask.Request) -> flask.Response:
-    """Serve `/api/projects/{slug}/connections[/{id}[/keys|default|connect|private-hosts]]`."""
+    """Serve `/api/projects/{slug}/connections[/{id}[/default|private-hosts|connect|keys/{NAME}]]`."""
     return web.serve(request, _account)
 
 
 def _account(desk: web.Desk) -> object:
-    project = desk.project()
-    desk.caller.require("agent" if desk.method == "GET" else "operator", project)
-    match (desk.method, *desk.path[1:]):
-        case ("GET", "connections"):
+    project = desk.project("agent" if desk.method == "GET" else "operator")
+    match desk.route:
+        case "GET", "connections":
             return {"accounts": accounts.list_accounts(desk.home, project)}
-        case ("POST", "connections"):
+        case "GET", "connections", name:
+            desk.only()
+        case "POST", "connections":
             return web.Reply(_add(desk, project), 201)
-        case ("PUT", "connections", name, "keys"):
-            for key in desk.order:
-                accounts.set_key(desk.home, project, name, key, desk.text(key))
-        case ("PUT", "connections", name, "default"):
+        case "PUT", "connections", name, "keys", key:
+            desk.only("value")
+            accounts.set_key(desk.home, project, name, key, desk.text("value"))
+        case "PUT", "connections", name, "default":
             desk.only()
             accounts.set_default(desk.home, project, name, actor=desk.actor)
-        case ("POST", "connections", name, "private-hosts"):
+        case "POST", "connections", name, "private-hosts":
             desk.only("host")
             accounts.allow_private(desk.home, project, name, desk.text("host"), actor=desk.actor)
-        case ("POST", "connections", name, "connect"):
+        case "POST", "connections", name, "connect":
             desk.only()
             return start_sign_in(desk.home, project, name, desk.outside)
-        case ("DELETE", "connections", name):
+        case "DELETE", "connections", name:
+            desk.only()
             accounts.remove_account(desk.home, project, name, actor=desk.actor)
+            return {"removed": name}
         case _:
-            raise NotFound("there is no such address", hint="see docs/http.md")
-    return {"accounts": accounts.list_accounts(desk.home, project)}
+            raise desk.no_address()
+    return accounts.show_account(desk.home, project, name)
 
 
-def _add(desk: web.Desk, project: str) -> object:
+def _add(desk: web.Desk, project: str) -> accounts.AccountView:
     desk.only("ability", "id", "label", "kind", "destination", "keys")
+    given = {name: desk.text(name, "") for name in ("id", "label", "kind")}
     order = accounts.AccountOrder(
         project=project,
         ability=desk.text("ability"),
-        id=desk.text("id", ""),
-        label=desk.text("label", ""),
-        kind=desk.text("kind", ""),
         destination=desk.fields("destination"),
-        keys={name: str(value) for name, value in desk.fields("keys").items()},
+        keys=desk.texts("keys"),
+        **given,
     )
     made = accounts.add_account(desk.home, order, actor=desk.actor, now=desk.outside.now())
-    return next(view for view in accounts.list_accounts(desk.home, project) if view.id == made.id)
+    return accounts.show_account(desk.home, project, made.id)

@@ -16,8 +16,8 @@ def call(request: flask.Request) -> flask.Response:
 
 
 def _call(desk: web.Desk) -> object:
-    project = desk.project()
-    desk.caller.require("agent", project)
+    desk.require_route("POST", "call")
+    project = desk.project("agent")
     desk.only("tool", "arguments", "account", "dry_run")
     order = CallOrder(
         project=project,
@@ -25,9 +25,7 @@ def _call(desk: web.Desk) -> object:
         arguments=desk.fields("arguments"),
         account=desk.text("account", ""),
     )
-    if desk.order.get("dry_run") is True:
+    if desk.flag("dry_run"):
         return {"request": request_as_data(rehearse_call(desk.home, order))}
     done = call_tool(desk.home, order, desk.outside, actor=desk.actor)
-    if isinstance(done, Approval):
-        return web.Reply({"approval": done.as_data()}, 202)
-    return done
+    return web.Reply({"approval": done.as_data()}, 202) if isinstance(done, Approval) else done

@@ -15,10 +15,11 @@ def install(request: flask.Request) -> flask.Response:
 
 
 def _install(desk: web.Desk) -> object:
-    desk.caller.require("admin")
+    desk.require_route("POST")
+    project = desk.project_or_all("admin")
     desk.only("spec", "dry_run")
-    plan = plan_install(desk.home, desk.text("spec"), project=desk.text("project", ""))
-    if desk.order.get("dry_run") is True:
+    plan = plan_install(desk.home, desk.text("spec"), project=project)
+    if desk.flag("dry_run"):
         return {"includes": plan.includes(), "commit": ""}
     commit = write_install(desk.home, plan, actor=desk.actor, now=desk.outside.now())
     return web.Reply({"includes": plan.includes(), "commit": commit}, 200 if plan.is_same else 201)

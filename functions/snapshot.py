@@ -14,12 +14,12 @@ def snapshot(request: flask.Request) -> flask.Response:
 
 
 def _snapshot(desk: web.Desk) -> object:
-    desk.only("source")
-    if desk.order.get("project") or desk.path:
-        project = desk.project()
-        desk.caller.require("scheduler", project)
-        reports = [snapshot_project(desk.home, project, desk.outside, actor=desk.actor, source=desk.text("source", ""))]
+    desk.require_route("POST", "snapshot")
+    project = desk.project_or_all("scheduler")
+    desk.only(*(["source"] if project else []))
+    if project:
+        source = desk.text("source", "")
+        reports = [snapshot_project(desk.home, project, desk.outside, actor=desk.actor, source=source)]
     else:
-        desk.caller.require_all_projects("scheduler")
         reports = snapshot_all(desk.home, desk.outside, actor=desk.actor)
     return web.Reply({"snapshots": reports}, 207 if any(report.is_partial for report in reports) else 200)

@@ -112,8 +112,8 @@ def add_account(home: Home, order: AccountOrder, *, actor: str, now: datetime) -
     return account
 
 
-def set_key(home: Home, project: str, account: str, name: str, value: str) -> None:
-    """Store one key of an account; it is in force from the next call on.
+def set_key(home: Home, project: str, account: str, name: str, value: str, *, dry_run: bool = False) -> None:
+    """Store one key of an account; it is in force from the next call on. A dry run checks it and stores nothing.
 
     Raises:
         NotFound: No such account.
@@ -125,7 +125,9 @@ def set_key(home: Home, project: str, account: str, name: str, value: str) -> No
     declared = {str(key.env): manifest for manifest in manifests for key in manifest.auth}
     if name not in declared:
         raise ArgsInvalid(f"no ability of {found.service!r} declares a key {name!r}", hint=_known(declared))
-    key_file(home, found).set(check_keys(declared[name], {name: value}))
+    checked = check_keys(declared[name], {name: value})
+    if not dry_run:
+        key_file(home, found).set(checked)
 
 
 def set_default(home: Home, project: str, account: str, *, actor: str) -> None:
@@ -195,6 +197,14 @@ def list_accounts(home: Home, project: str) -> list[AccountView]:
     return sorted(views + broken, key=lambda view: (view.service, not view.is_default, view.id))
 
 
+def show_account(home: Home, project: str, account: str) -> AccountView:
+    """One of the project's accounts, also one that needs attention; NotFound otherwise."""
+    view = next((view for view in list_accounts(home, project) if view.id == account), None)
+    if view is None:
+        raise _no_account(project, account)
+    return view
+
+
 def check_keys(manifest: Manifest, keys: Mapping[str, str]) -> dict[str, str]:
     """Check typed keys and return them as they are stored: a site's address normalised, a trailing line break off.
 
@@ -248,10 +258,12 @@ def _find(home: Home, project: str, account: str) -> tuple[Workspace, Account]:
     workspace = open_workspace(home, home.open(), project)
     found = workspace.accounts.get(account)
     if found is None:
-        raise NotFound(
-            f"there is no account {account!r}", hint=f"list them: habilis accounts ls {workspace.project.slug}"
-        )
+        raise _no_account(project, account)
     return workspace, found
+
+
+def _no_account(project: str, account: str) -> NotFound:
+    return NotFound(f"there is no account {account!r}", hint=f"list them: habilis accounts ls {project}")
 
 
 def _view(home: Home, workspace: Workspace, account: Account) -> AccountView:

@@ -3,57 +3,77 @@
 Source: seed format "Signing in": a single-use relay at `/r/<id>` that sends the browser straight on.
 """
 
+import re
 from datetime import datetime, timedelta
-from urllib.parse import urlsplit
+from urllib.parse import quote_from_bytes
 
-from habilis.errors import BadInput, NotFound
+from habilis.errors import BadInput, Busy, NotFound, SignInExpired
 from habilis.home.store import Home
 from habilis.home.waiting import Waiting
+from habilis.records import stamp
 
+MOST_WAITING = 1000
 _WAITS_FOR = timedelta(minutes=10)
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_REMEMBERED_FOR = timedelta(hours=1)
+_AGAIN = "start the sign-in again"
+
+# Written out rather than parsed: where a parser and a browser read an address differently, this reads nothing. After
+# the origin come printable ASCII characters without `#`, which would hide the parameters, and `\`, a browser's `/`.
+_TARGET = re.compile(
+    r"(?:https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?|(?P<origin>https://[a-z0-9.-]+(?::\d{1,5})?))"
+    r"/[!-\"$-\[\]-~]*"
+)
+_UNTOUCHED = "!$&'()*+,;=:@/?%"
+"""What stays as it came in a query; `%` among it, for its escapes are the service's own."""
 
 
-def register_target(waiting: Waiting, target: str, *, relay_id: str, now: datetime, origins: frozenset[str]) -> str:
-    """Store where a browser is to be sent, under a new id, for ten minutes; returns the id.
+class RelayAddresses:
+    """The addresses that wait in one home, and those that were used, which are remembered for an hour."""
 
-    Args:
-        waiting: Where single-use records wait.
-        target: The engine's callback address.
-        relay_id: A new secret.
-        now: The time, with a zone.
-        origins: The registered https origins of this engine; loopback is always good.
+    def __init__(self, home: Home) -> None:
+        self._waiting = Waiting(home.private / ".state" / "relay")
+        self._used = Waiting(home.private / ".state" / "relay-used")
 
-    Raises:
-        BadInput: The target is neither loopback nor one of `origins`.
-    """
-    try:
-        parts = urlsplit(target)
-        origin, host = f"{parts.scheme}://{parts.netloc}", parts.hostname
-    except ValueError:
-        origin, host, parts = "", None, urlsplit("")
-    is_loopback = parts.scheme in {"http", "https"} and host in _LOOPBACK and "@" not in parts.netloc
-    if not is_loopback and not (parts.scheme == "https" and origin in origins):
-        raise BadInput("the relay sends browsers on to loopback or to this engine's own https address only")
-    waiting.put(relay_id, {"target": target}, now + _WAITS_FOR)
-    return relay_id
+    def register(self, target: str, *, relay_id: str, now: datetime, origins: frozenset[str]) -> None:
+        """Store where a browser is to be sent, under a new id, for ten minutes.
 
+        Args:
+            target: The engine's callback address.
+            relay_id: A new secret.
+            now: The time, with a zone.
+            origins: The registered https origins; loopback is always good.
 
-def take_target(waiting: Waiting, relay_id: str, query: str, *, now: datetime) -> str:
-    """Where to send the browser, once; the service's own parameters are added.
+        Raises:
+            BadInput: The target is neither on loopback nor on one of `origins`.
+            Busy: A thousand addresses wait.
+        """
+        match = _TARGET.fullmatch(target)
+        if match is None or (match["origin"] is not None and match["origin"] not in origins):
+            raise BadInput(
+                "the relay sends browsers on to loopback, or to an https address that was registered with it, only",
+                hint="name the engine's origin in HABILIS_RELAY_ORIGINS of the relay",
+            )
+        self._used.list(now=now)  # listing sweeps what is over
+        if len(self._waiting.list(now=now)) >= MOST_WAITING:
+            raise Busy("too many sign-ins wait at the relay", hint="try again in ten minutes")
+        record = {"target": target, "until": stamp(now + _WAITS_FOR)}
+        self._waiting.put(relay_id, record, now + _REMEMBERED_FOR)
 
-    Raises:
-        NotFound: Never registered, used, or out of time.
-    """
-    record = waiting.take(relay_id, now=now)
-    if record is None:
-        raise NotFound("this address was used, ran out, or never was", hint="start the sign-in again")
-    target = str(record["target"])
-    if not query:
-        return target
-    return target + ("&" if "?" in target else "?") + query
+    def take(self, relay_id: str, query: bytes, *, now: datetime) -> str:
+        """Where to send the browser, once; the service's own parameters are added.
 
-
-def waiting_targets(home: Home) -> Waiting:
-    """Where the relay's single-use records wait."""
-    return Waiting(home.private / ".state" / "relay")
+        Raises:
+            NotFound: It was never registered.
+            SignInExpired: It was used, or waited longer than ten minutes.
+        """
+        record = self._waiting.take(relay_id, now=now)
+        if record is None:
+            if self._used.peek(relay_id, now=now) is not None:
+                raise SignInExpired("this address was used before", hint=_AGAIN)
+            raise NotFound("there is no such address", hint=_AGAIN)
+        self._used.put(relay_id, {}, now + _REMEMBERED_FOR)
+        if now > datetime.fromisoformat(str(record["until"])):
+            raise SignInExpired("this address waited longer than ten minutes", hint=_AGAIN)
+        target = str(record["target"])
+        added = quote_from_bytes(query, safe=_UNTOUCHED)
+        return target + ("&" if "?" in target else "?") + added if added else target

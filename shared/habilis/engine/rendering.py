@@ -1,6 +1,8 @@
 """How the engine's answers and errors look as plain data: the same on every face."""
 
 import dataclasses
+import json
+import math
 import os
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,7 +13,10 @@ from habilis.records import stamp
 
 
 def as_json(value: object) -> Json:
-    """Data of the engine as plain JSON: dataclasses by their fields, moments as text, sets sorted."""
+    """Data of the engine as plain JSON: dataclasses by their fields, moments as text, sets sorted.
+
+    A number that JSON cannot write, which a service may have sent all the same, becomes text.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {entry.name: as_json(getattr(value, entry.name)) for entry in dataclasses.fields(value)}
     if isinstance(value, Mapping):
@@ -22,9 +27,20 @@ def as_json(value: object) -> Json:
         return [as_json(entry) for entry in value]
     if isinstance(value, datetime):
         return stamp(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def json_bytes(data: Json, *, indent: int | None = None) -> bytes:
+    """One JSON document and a line break, as UTF-8."""
+    text = json.dumps(data, ensure_ascii=False, indent=indent, allow_nan=False)
+    try:
+        return f"{text}\n".encode()
+    except UnicodeEncodeError:  # half a character, from a service's answer: JSON can escape it, UTF-8 cannot hold it
+        return f"{json.dumps(data, indent=indent)}\n".encode()
 
 
 def error_data(error: HabilisError) -> dict[str, Json]:

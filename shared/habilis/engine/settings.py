@@ -1,8 +1,9 @@
 """How this process is set up, read from its environment, and the home and the outside that follow from it."""
 
+import math
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -15,18 +16,21 @@ from habilis.home.store import Home
 PrivateNetwork = Literal["per_account", "never"]
 DEFAULT_HOME = "~/.habilis"
 _TOKEN_BYTES = 32
+_FURTHEST_CLOCK_S = 100 * 365 * 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the environment says; variables in the order of the attributes.
+    """What the environment says; docs/http.md lists the variables for the people who set them.
 
     Attributes:
         home: `HABILIS_HOME`: the home's folder; with a remote, where its bare clone and all private files lie.
         remote: `HABILIS_REMOTE`: the home's git remote; "" for a working directory.
         remote_private: `HABILIS_REMOTE_PRIVATE`: `host:port` of a remote on a private address.
-        public_url: `HABILIS_PUBLIC_URL`: where browsers reach this engine.
-        relay: `HABILIS_RELAY_URL` and `HABILIS_RELAY_TOKEN`.
+        tokens: `HABILIS_TOKENS`: hashes of the tokens that callers may carry; see `tokens`.
+        public_url: `HABILIS_PUBLIC_URL`: where browsers reach this engine, no slash at the end.
+        relay: `HABILIS_RELAY_URL` and `HABILIS_RELAY_TOKEN`: where callbacks that need https are registered.
+        relay_origins: `HABILIS_RELAY_ORIGINS`: https origins that a relay run here sends browsers on to.
         private_network: `HABILIS_PRIVATE_NETWORK`: whether an account's opt-in to private hosts counts here.
         ca_file: `HABILIS_CA_FILE`: certificates trusted beside the public ones.
         clock_offset_s: `HABILIS_CLOCK_OFFSET_S`: seconds added to the clock, for rehearsals.
@@ -34,14 +38,21 @@ class Settings:
     """
 
     home: Path
-    remote: str = ""
+    remote: str = field(default="", repr=False)
     remote_private: str = ""
+    tokens: str = field(default="", repr=False)
     public_url: str = ""
-    relay: Relay | None = None
+    relay: Relay | None = field(default=None, repr=False)
+    relay_origins: frozenset[str] = frozenset()
     private_network: PrivateNetwork = "never"
     ca_file: str = ""
     clock_offset_s: float = 0.0
     own_port: int = 0
+
+    @property
+    def own_relay_url(self) -> str:
+        """Where browsers reach the relay, should it run in this process."""
+        return self.relay.url if self.relay else self.public_url
 
 
 def read_settings(environ: Mapping[str, str], *, private_network: PrivateNetwork = "never") -> Settings:
@@ -51,30 +62,27 @@ def read_settings(environ: Mapping[str, str], *, private_network: PrivateNetwork
         environ: As `os.environ`.
         private_network: What holds where the environment does not say: "never" where strangers can reach the process.
     """
-    network = environ.get("HABILIS_PRIVATE_NETWORK", "") or private_network
-    if network not in {"per_account", "never"}:
-        raise BadInput("expected per_account or never", where="HABILIS_PRIVATE_NETWORK")
-    relay_url = environ.get("HABILIS_RELAY_URL", "").rstrip("/")
-    try:
-        offset = float(environ.get("HABILIS_CLOCK_OFFSET_S", "") or 0)
-    except ValueError:
-        raise BadInput("expected a number of seconds", where="HABILIS_CLOCK_OFFSET_S") from None
+    relay_url = _web_address(environ, "HABILIS_RELAY_URL")
     return Settings(
-        home=Path(environ.get("HABILIS_HOME", "") or DEFAULT_HOME).expanduser(),
+        home=_folder(environ.get("HABILIS_HOME", "") or DEFAULT_HOME),
         remote=environ.get("HABILIS_REMOTE", ""),
         remote_private=environ.get("HABILIS_REMOTE_PRIVATE", ""),
-        public_url=environ.get("HABILIS_PUBLIC_URL", "").rstrip("/"),
+        tokens=environ.get("HABILIS_TOKENS", ""),
+        public_url=_web_address(environ, "HABILIS_PUBLIC_URL"),
         relay=Relay(url=relay_url, token=environ.get("HABILIS_RELAY_TOKEN", "")) if relay_url else None,
-        private_network="never" if network == "never" else "per_account",
+        relay_origins=frozenset(environ.get("HABILIS_RELAY_ORIGINS", "").split()),
+        private_network=_private_network(environ.get("HABILIS_PRIVATE_NETWORK", "") or private_network),
         ca_file=environ.get("HABILIS_CA_FILE", ""),
-        clock_offset_s=offset,
-        own_port=int(environ.get("PORT", "")) if environ.get("PORT", "").isdigit() else 0,
+        clock_offset_s=_offset(environ.get("HABILIS_CLOCK_OFFSET_S", "") or "0"),
+        own_port=int(port) if (port := environ.get("PORT", "")).isdecimal() else 0,
     )
 
 
 def open_home(settings: Settings) -> Home:
-    """The home that the settings name, kept open for the life of the process."""
-    return _home(settings)
+    """The home that the settings name, kept open for the life of the process; NotFound when none was made there."""
+    return _home(
+        settings.home, settings.remote, settings.remote_private, settings.ca_file, offset_s=settings.clock_offset_s
+    )
 
 
 def live_outside(settings: Settings) -> Outside:
@@ -95,22 +103,19 @@ def clock(offset_s: float = 0.0) -> Callable[[], datetime]:
 
 
 @lru_cache(maxsize=16)
-def _home(settings: Settings) -> Home:
-    now = clock(settings.clock_offset_s)
-    if settings.remote:
+def _home(path: Path, remote: str, remote_private: str, ca_file: str, *, offset_s: float) -> Home:
+    now = clock(offset_s)
+    if remote:
         from habilis.home.bare import RemoteHome
+        from habilis.home.reach import Reach
 
-        return RemoteHome(
-            settings.remote,
-            cache=settings.home / "clone",
-            private=settings.home,
-            clock=now,
-            private_hosts=frozenset(filter(None, [settings.remote_private])),
-            ca_file=settings.ca_file or None,
+        reach = Reach(
+            private_hosts=frozenset(filter(None, [remote_private])), ca_file=Path(ca_file) if ca_file else None
         )
+        return RemoteHome(remote, cache=path / "clone", private=path, clock=now, reach=reach)
     from habilis.home.worktree import WorkTreeHome
 
-    return WorkTreeHome(settings.home, clock=now)
+    return WorkTreeHome(path, clock=now)
 
 
 @lru_cache(maxsize=4)
@@ -118,3 +123,39 @@ def _transport(private_network: PrivateNetwork, ca_file: str, own_port: int) -> 
     from habilis.transports.http import HttpTransport
 
     return HttpTransport(private=private_network, ca_file=ca_file or None, own_ports=frozenset({own_port} - {0}))
+
+
+def _folder(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:  # a "~" whose owner this machine does not know
+        raise BadInput(
+            f"{text!r} leads nowhere: this user has no folder of its own",
+            where="HABILIS_HOME",
+            hint="name the home's folder, with HABILIS_HOME or --home",
+        ) from None
+
+
+def _web_address(environ: Mapping[str, str], name: str) -> str:
+    text = environ.get(name, "").rstrip("/")
+    if text and not text.startswith(("https://", "http://")):
+        raise BadInput("expected an address that starts with https://", where=name)
+    return text
+
+
+def _private_network(text: str) -> PrivateNetwork:
+    if text == "per_account":
+        return "per_account"
+    if text == "never":
+        return "never"
+    raise BadInput("expected per_account or never", where="HABILIS_PRIVATE_NETWORK")
+
+
+def _offset(text: str) -> float:
+    try:
+        offset = float(text)
+    except ValueError:
+        offset = math.nan
+    if not abs(offset) <= _FURTHEST_CLOCK_S:
+        raise BadInput("expected a number of seconds, within a hundred years", where="HABILIS_CLOCK_OFFSET_S")
+    return offset
