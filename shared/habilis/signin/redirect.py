@@ -6,7 +6,7 @@ Source: seed format "Signing in", `flow: redirect`; docs/format.md "Signing in".
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from habilis.errors import SignInDenied, SignInFailed
+from habilis.errors import BadInput, Refused, SignInDenied, SignInFailed
 from habilis.hosts import AllowedHosts, checked_url, origin_of, site_address
 from habilis.manifest.model import Manifest, RedirectFlow
 from habilis.names import KeyName
@@ -39,9 +39,11 @@ def page_address(
         HostNotAllowed: The page is not on one of the manifest's hosts.
     """
     url = flow.url.fill(Scope(arguments={"app_id": app_id}, keys=keys))
-    if callback:
-        pairs = "&".join(f"{quote(name)}={quote(callback, safe='')}" for name in flow.callback_params)
-        url += ("&" if "?" in url else "?") + pairs
+    if callback and flow.callback_params:
+        page, hash_sign, fragment = url.partition("#")
+        pairs = "&".join(f"{quote(name, safe='')}={quote(callback, safe='')}" for name in flow.callback_params)
+        joint = "" if page.endswith(("?", "&")) else "&" if "?" in page else "?"
+        url = f"{page}{joint}{pairs}{hash_sign}{fragment}"
     hosts = AllowedHosts.of(manifest.hosts, keys)
     return checked_url(url, hosts, where="the sign-in page", private_hosts=private_hosts)
 
@@ -64,21 +66,39 @@ def read_return(
     denied = flow.denied
     if denied is not None and denied[1] in query.get(denied[0], ()):
         raise SignInDenied("the sign-in was refused on the service's page", hint="start again to try once more")
-    found: dict[KeyName, str] = {}
-    for key, parameter in flow.returns.items():
-        values = query.get(parameter, ())
-        if len(values) != 1 or not values[0] or len(values[0]) > _LONGEST_VALUE:
-            raise SignInFailed(f"the service came back without one {parameter!r}", hint="start the sign-in again")
-        found[key] = values[0]
+    found = {key: _one(query.get(parameter, ()), parameter) for key, parameter in flow.returns.items()}
     return {
         key: _same_site(value, keys.get(key, "")) if f"${{{key}}}" in manifest.hosts else value
         for key, value in found.items()
     }
 
 
+def _one(values: Sequence[str], parameter: str) -> str:
+    """The one value of a parameter: of two, the service and this engine might each take another."""
+    fault = ""
+    if not values or not values[0]:
+        fault = f"without {parameter!r}"
+    elif len(values) > 1:
+        fault = f"with {parameter!r} more than once"
+    elif len(values[0]) > _LONGEST_VALUE:
+        fault = f"with more than {_LONGEST_VALUE:,} characters in {parameter!r}"
+    if fault:
+        raise SignInFailed(f"the service came back {fault}", hint="start the sign-in again")
+    return values[0]
+
+
 def _same_site(returned: str, asked: str) -> str:
     """A site may not name another one in its answer: it would widen the hosts and then receive the keys."""
-    address = site_address(returned)
-    if asked and origin_of(address) != origin_of(asked):
-        raise SignInFailed("the service answered for another site", hint="start again with the site's own address")
+    try:
+        address = site_address(returned)
+        is_same = not asked or origin_of(address) == origin_of(site_address(asked))
+    except (BadInput, Refused):
+        raise SignInFailed(
+            "the service came back with a site that is no address", hint="start again with the site's own address"
+        ) from None
+    if not is_same:
+        raise SignInFailed(
+            f"the service answered for another site, {origin_of(address)[1]}",
+            hint="start again with the address that the site itself shows",
+        )
     return asked or address
