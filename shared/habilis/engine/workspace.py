@@ -8,7 +8,9 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
+from typing import TypeVar
 
 from habilis.errors import ManifestInvalid, NotFound
 from habilis.home.compiled import compiled
@@ -18,9 +20,11 @@ from habilis.manifest.plain import from_plain, to_plain
 from habilis.messages import Json
 from habilis.names import AbilityId, ProjectSlug, ability_id, project_slug
 from habilis.policy.rules import NO_RULES, Rules, read_rules
+from habilis.reading import Document
 from habilis.records import Account, Project, read_account, read_project
 
 _MOST_KEPT = 256
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,26 +172,47 @@ def _read(
     home: Home, revision: Revision, slug: ProjectSlug, folders: Mapping[str, str], connections: list[str]
 ) -> Workspace:
     root = f"projects/{slug}"
-    project = read_project(
-        read_document(home, revision, f"{root}/project.yaml") or {}, slug=slug, file=f"{root}/project.yaml"
-    )
+    file = f"{root}/project.yaml"
+    project = _checked(home, revision, file, partial(read_project, slug=slug, file=file))
     accounts: dict[str, Account] = {}
     faults: dict[str, ManifestInvalid] = {}
     for name in connections:
         file = f"{root}/connections/{name}/connection.yaml"
         try:
             if revision.content_key(file) is not None:
-                accounts[name] = read_account(read_document(home, revision, file), project=slug, file=file)
+                accounts[name] = _checked(home, revision, file, partial(read_account, project=slug, file=file))
         except ManifestInvalid as error:
             faults[name] = error
-    rules = read_document(home, revision, f"{root}/actauth.yml")
     return Workspace(
         project=project,
         abilities={name: _ability(home, revision, project, name, folder) for name, folder in folders.items()},
         accounts=accounts,
         faults=faults,
-        rules=NO_RULES if rules is None else read_rules(rules, f"{root}/actauth.yml"),
+        rules=_rules(home, revision, f"{root}/actauth.yml"),
     )
+
+
+def _checked(home: Home, revision: Revision, file: str, read: Callable[[Json | Document], _T]) -> _T:
+    """What a record says; its faults with their lines, which the kept form no longer has."""
+    try:
+        return read(read_document(home, revision, file))
+    except ManifestInvalid:
+        from habilis.reading import read_yaml
+
+        return read(read_yaml(revision.require(file), file))
+
+
+def _rules(home: Home, revision: Revision, path: str) -> Rules:
+    def load() -> Json:
+        from habilis.reading import read_yaml
+
+        document = read_yaml(revision.require(path), path, list_as="rules")
+        # Faults are told here, with their places: the kept form has none.
+        read_rules(document, path)
+        return document.data
+
+    data = _parsed(home, revision, path, "rules", load)
+    return NO_RULES if data is None else read_rules(data, path)
 
 
 def _ability(home: Home, revision: Revision, project: Project, name: str, folder: str) -> Ability:
