@@ -73,7 +73,7 @@ class Pointer:
     Raises:
         BadInput: The text is no JSON pointer.
 
-    Source: RFC 6901 sections 3 and 4; `*` is ours (docs/format.md, "Choices").
+    Source: RFC 6901 sections 3 and 4; `*` is ours (docs/format.md "Pointers").
     """
 
     text: str
