@@ -51,7 +51,7 @@ def test_an_action_is_an_intent_and_an_outcome(log, path):
     assert [json.loads(line) for line in path.read_text().splitlines()] == [
         {
             "id": "a1",
-            "at": "2026-03-01T12:00:00.000Z",
+            "at": "2026-03-01T12:00:00Z",
             "ability": "blog",
             "role": "reply",
             "tool": "reply",

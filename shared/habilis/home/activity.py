@@ -21,6 +21,7 @@ from habilis.errors import DiskFull, EngineFailed, UnsafePath
 from habilis.home.activity_index import Index, Record, lines_backwards, open_to_read, read_record
 from habilis.home.durable import make_folders, no_room_is_told, sync_folder
 from habilis.policy.limits import Standing
+from habilis.records import stamp
 
 ActionOutcome = Literal["done", "failed", "not_sent", "unknown", "partial"]
 
@@ -89,7 +90,7 @@ class ActivityLog:
         """
         record = {
             "id": action.id,
-            "at": action.at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "at": stamp(action.at),
             "ability": action.ability,
             "role": action.role,
             "tool": action.tool,
