@@ -4,9 +4,9 @@
         transport.send(... upstream.url("/items") ...)
     assert upstream.requests[0].target == "/items"
 
-Each request takes the next answer of the script; the last one is repeated. An answer is bytes, a function of the request
-that returns bytes, or a tuple of parts: bytes to send, seconds to wait (a float), CLOSE. Without a script it is a canary:
-any connection is a fault, which `connections == 0` tells.
+Each request takes the next answer of the script; the last one is repeated. An answer is bytes, a tuple of parts (bytes
+to send, seconds to wait as a float, CLOSE), or a function of the request that returns one of these. Without a script
+the server is a canary: any connection is a fault, which `connections == 0` tells.
 """
 
 import contextlib
@@ -71,7 +71,7 @@ class Upstream:
         )
         self._lock = threading.Lock()
         self._ended = threading.Event()
-        self._open: list[socket.socket] = []
+        self._open: dict[int, socket.socket] = {}
         self._threads = [threading.Thread(target=self._listen, daemon=True)]
         self._host = f"[{host}]" if ":" in host else host
         self.port: int = self._listener.getsockname()[1]
@@ -99,7 +99,7 @@ class Upstream:
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         with self._lock:
-            for sock in self._open:
+            for sock in self._open.values():
                 with contextlib.suppress(OSError):
                     sock.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
@@ -114,14 +114,16 @@ class Upstream:
             with self._lock:
                 self.connections += 1
                 thread = threading.Thread(target=self._converse, args=(sock, self.connections), daemon=True)
-                self._open.append(sock)
+                self._open[self.connections] = sock
                 self._threads.append(thread)
             thread.start()
 
     def _converse(self, raw: socket.socket, number: int) -> None:
         sock = raw
         try:
-            sock = self._tls.wrap_socket(raw, server_side=True) if self._tls else raw
+            if self._tls:
+                sock = self._tls.wrap_socket(raw, server_side=True)
+                self._open[number] = sock
             with sock.makefile("rb") as stream:
                 while (seen := _read_request(stream, number)) and self._play(sock, self._next(seen)):
                     pass
@@ -129,7 +131,7 @@ class Upstream:
             pass  # the client went away, or the server is being closed
         finally:
             with self._lock:
-                self._open.remove(raw)
+                del self._open[number]
             sock.close()
 
     def _next(self, seen: Seen) -> tuple[Part, ...]:
