@@ -167,6 +167,12 @@ id: second
     ]
 
 
+def test_a_file_of_nothing_but_faults_is_given_up_after_a_hundred():
+    found = problems(PRESS + "".join(f"f{number}: 1\n" for number in range(20_000)))
+
+    assert len(found) == 100
+
+
 def test_a_mapping_where_a_list_belongs_is_said_plainly():
     text = PRESS[: PRESS.index("tools:")] + "tools: { name: x }\n"
 

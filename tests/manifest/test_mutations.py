@@ -76,7 +76,7 @@ def check_problems(error: ManifestInvalid, text: str) -> None:
     assert error.__cause__ is None
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(text=mutated(MANIFESTS))
 def test_a_changed_manifest_is_read_or_refused_with_places_and_nothing_else(text):
     try:
@@ -87,7 +87,7 @@ def test_a_changed_manifest_is_read_or_refused_with_places_and_nothing_else(text
         assert isinstance(manifest, Manifest)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(text=mutated(SKILLS))
 def test_changed_instructions_are_read_or_refused_with_places_and_nothing_else(text):
     try:
@@ -98,7 +98,7 @@ def test_changed_instructions_are_read_or_refused_with_places_and_nothing_else(t
         assert isinstance(skill, Skill)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(raw=some.binary(max_size=200))
 def test_any_bytes_are_read_or_refused_and_nothing_else(raw):
     with contextlib.suppress(ManifestInvalid):

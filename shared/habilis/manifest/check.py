@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from habilis import names
 from habilis.errors import BadInput
-from habilis.manifest.faults import Faults, Part, suggestion
+from habilis.manifest.faults import Faults, Part, shown, suggestion
 from habilis.manifest.figures import check_pointer, check_sources
 from habilis.manifest.later import is_called_otherwise
 from habilis.manifest.placeholders import (
@@ -151,7 +151,7 @@ def _check_connect(connect: Part, whole: _Whole) -> None:
 
 def _check_declared(part: Part, name: str, whole: _Whole) -> None:
     if whole.keys is not None and name not in whole.keys:
-        whole.faults.add(part.path, f"{name} is not declared in auth{suggestion(name, whole.keys)}")
+        whole.faults.add(part.path, f"{shown(name)} is not declared in auth{suggestion(name, whole.keys)}")
 
 
 def _check_once(parts: Iterable[Part], what: str, faults: Faults) -> None:

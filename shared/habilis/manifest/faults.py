@@ -13,8 +13,11 @@ from habilis.reading.json_text import shortened
 
 LONGEST_LINE = 300
 LONGEST_DESCRIPTION = 1024
+MOST_FAULTS = 100
+"""Told of one file; a file with more is another kind of file."""
 
 _MOST_LISTED = 12
+_MOST_COMPARED = 300
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_IN_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -39,11 +42,16 @@ class Faults:
             path: Where; what is missing there is placed at the nearest part that exists.
             message: What is there and what is expected.
             at_name: Whether the field's name is at fault, not its value.
+
+        Raises:
+            ManifestInvalid: There are so many by now that looking further would only cost time.
         """
         line, column = self.document.key_place(path) if at_name else self.document.place(path)
         problem = Problem(file=self.document.file, line=line, column=column, path=path_text(path), message=message)
         if problem not in self.found:
             self.found.append(problem)
+        if len(self.found) >= MOST_FAULTS:
+            raise self.all()
 
     def line(self, path: Path) -> int:
         """The line of a path."""
@@ -118,15 +126,20 @@ def _length_fault(text: str, longest: int) -> str:
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` for the nearest known name, or ""."""
-    lower = {one.lower(): one for one in sorted(known)}
+    lower = {one.lower(): one for one in sorted(known)[:_MOST_COMPARED]}
     nearest = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.75)
     return f"; did you mean {shortened(lower[nearest[0]])}?" if nearest else ""
 
 
 def listing(names: Iterable[str]) -> str:
     """Names in a row, sorted, those that are no plain words in quotes; "none" when there are none."""
-    shown = [name if _WORD.fullmatch(name) else shortened(name) for name in sorted(names)]
-    return ", ".join(shown[:_MOST_LISTED]) + (", …" if len(shown) > _MOST_LISTED else "") or "none"
+    every = [shown(name) for name in sorted(names)]
+    return ", ".join(every[:_MOST_LISTED]) + (", …" if len(every) > _MOST_LISTED else "") or "none"
+
+
+def shown(name: str) -> str:
+    """A name as it is when it is a plain word, else in quotes, escaped and cut."""
+    return name if _WORD.fullmatch(name) else shortened(name)
 
 
 def kind_of(value: Json) -> str:

@@ -21,7 +21,8 @@ def load_manifest(text: bytes, *, folder: str, file: str = "extension.yaml") -> 
         file: The file's name as the person knows it, for messages.
 
     Raises:
-        ManifestInvalid: The text is no manifest; `problems` holds every fault in the order of the file.
+        ManifestInvalid: The text is no manifest; `problems` holds every fault in the order of the file, or the
+            first hundred that were met.
     """
     document, problems = parse_yaml(text, file)
     faults = Faults(document=document, found=problems)

@@ -1,5 +1,6 @@
 """Rules of templates: every placeholder can be filled, and only from what it may be filled from."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -21,6 +22,7 @@ CONTRACT_ARGUMENTS: Mapping[str, frozenset[str]] = {
 }
 SOURCE_ARGUMENTS = frozenset({"from", "to", "days"})
 CONNECT_ARGUMENTS = frozenset({"app_id"})
+_PLACEHOLDER = re.compile(r"(\{\{|\$\{)[^{}]*\}{0,2}…?")
 _OF_FILES = frozenset({"files", "file"})
 _OF_STEPS = frozenset({"item", "index"})
 
@@ -77,8 +79,8 @@ def _unknown_argument(name: str, known: frozenset[str]) -> str:
 
 def said(error: BadInput) -> str:
     """An error of ours as the message of a fault."""
-    is_placeholder = error.where.startswith(("{{", "${"))
-    text = f"{error.where}: {error.message}" if is_placeholder else error.message
+    where = error.where if _PLACEHOLDER.fullmatch(error.where) else ""
+    text = f"{where}: {error.message}" if where.isprintable() and where else error.message
     return f"{text}; {error.hint}" if error.hint else text
 
 

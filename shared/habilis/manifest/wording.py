@@ -31,13 +31,15 @@ def shaped(data: dict[str, Json], faults: Faults) -> shape.ManifestShape | None:
     try:
         return shape.ManifestShape.model_validate(data)
     except ValidationError as error:
-        for one in error.errors(include_url=False, include_input=False):
-            path = tuple(part for part in one["loc"] if part != "[key]")
-            if path[-1:] == ("request",) and is_called_otherwise(_reached(data, path[:-1])):
-                continue
-            is_name = one["type"] == "extra_forbidden" or path != one["loc"]
-            message = _sentence(one["type"], one.get("ctx", {}), _reached(data, path), faults)
-            faults.add(path, message, at_name=is_name)
+        errors = error.errors(include_url=False, include_input=False)
+    # Out here, so that no error of the library, which holds the text, hangs on ours.
+    for one in errors:
+        path = tuple(part for part in one["loc"] if part != "[key]")
+        if path[-1:] == ("request",) and is_called_otherwise(_reached(data, path[:-1])):
+            continue
+        is_name = one["type"] == "extra_forbidden" or path != one["loc"]
+        message = _sentence(one["type"], one.get("ctx", {}), _reached(data, path), faults)
+        faults.add(path, message, at_name=is_name)
     return None
 
 
