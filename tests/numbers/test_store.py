@@ -2,7 +2,7 @@ import json
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from habilis.errors import ManifestInvalid
@@ -148,7 +148,6 @@ def put(files, changed):
     return {name: content for name, content in {**files, **changed}.items() if content is not None}
 
 
-@settings(deadline=None)
 @given(rows_of, rows_of, windows)
 def test_merging_is_idempotent_replaces_the_window_and_keeps_the_rest(before, new, window):
     everything = last_days(datetime(2026, 12, 10, tzinfo=UTC), 60)
@@ -163,7 +162,6 @@ def test_merging_is_idempotent_replaces_the_window_and_keeps_the_rest(before, ne
     assert merge(after, new, window) == {}
 
 
-@settings(deadline=None)
 @given(rows_of, windows, st.randoms())
 def test_the_order_of_the_rows_does_not_matter(rows, window, random):
     rows = [one for one in rows if one.date in window]

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from habilis.errors import ManifestInvalid
@@ -184,7 +184,6 @@ rules_of = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(["read", "reply", "manage", "publish"]),
     tools,
@@ -203,7 +202,6 @@ def test_adding_a_deny_never_allows_more(role, tool, rules, default, place, is_n
         assert STRICTNESS.index(after) >= STRICTNESS.index(before)
 
 
-@settings(deadline=None)
 @given(tools, rules_of, decisions)
 def test_no_rules_whatsoever_let_a_publish_through_unasked(tool, rules, default):
     assert verdict("publish", tool, *rules, default=default) != "allow"
