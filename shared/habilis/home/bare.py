@@ -190,9 +190,10 @@ class RemoteHome:
         """
         try:
             return self._newest()
-        except HomeCorrupt:
-            # The copy is damaged; following finds that out, and makes it anew.
-            self._checked().unlink(missing_ok=True)
+        except (HomeCorrupt, HomeReadonly):
+            with self._alone():
+                self._start_over()
+                self._follow()
             return self._newest()
 
     def commit(self, change: Change, *, subject: str, action: str, actor: str) -> str:
@@ -205,16 +206,17 @@ class RemoteHome:
         """
         story = tell(subject, action=action, actor=actor, at=self._clock())
         with self._alone():
-            if not self._checked().exists():
+            if not self._is_usable():
+                self._start_over()
                 self._follow()
             for turn in range(self._pace.tries):
                 head = self._bare.head()
                 objects = self._bare.built(head, change, story)
-                if not objects and self._remote().head() == head:
-                    return head.id
                 if objects and self._remote().push(head, objects):
                     self._keep(head, objects)
                     return objects[-1].id
+                if not objects and self._remote().head() == head:
+                    return head.id
                 if objects:
                     self._pace.pause(min(0.02 * 2**turn, 1.0) * self._pace.chance())
                 self._follow()
@@ -256,21 +258,30 @@ class RemoteHome:
         return 0 <= age < self._pace.refresh_s
 
     def _newest(self) -> TreeRevision:
+        head = self._bare.head()
         if not self._is_fresh():
-            there = self._remote().head()
-            if there != self._bare.head():
+            if self._remote().head() != head:
                 with self._alone():
                     self._follow()
+                head = self._bare.head()
             self._checked().touch()
-        head = self._bare.head()
         revision = TreeRevision(self._bare.database, head.id)
         self._bare.database.tree(revision.root)
         return revision
 
+    def _is_usable(self) -> bool:
+        """Tell whether the copy was brought to where the remote stood once, and is whole as far as it shows at once."""
+        try:
+            revision = TreeRevision(self._bare.database, self._bare.head().id)
+            self._bare.database.tree(revision.root)
+        except (HomeCorrupt, HomeReadonly):
+            return False
+        return self._checked().exists()
+
     def _follow(self) -> None:
         """Bring the copy to where the remote stands. The remote is the home: whatever it says holds."""
         there = self._remote().head()
-        head = self._head_of_copy()
+        head = self._bare.head()
         if head.id and not there.id:
             self._start_over()
         if there.id and there.id != head.id:
@@ -281,23 +292,12 @@ class RemoteHome:
             replace_file(self._bare.git_dir / "HEAD", f"ref: {there.branch}\n".encode())
         self._checked().touch()
 
-    def _head_of_copy(self) -> Head:
-        """Return where the copy stands; a damaged copy is made anew."""
-        try:
-            head = self._bare.head()
-            if head.id:
-                self._bare.database.tree(self._bare.database.commit(head.id).tree)
-            return head
-        except (HomeCorrupt, HomeReadonly):
-            self._start_over()
-            return self._bare.head()
-
     def _start_over(self) -> None:
         git_dir, private = self._bare.git_dir, self._bare.private
         self._bare.database.close()
         for part in ("objects", "refs"):
             rmtree(git_dir / part, ignore_errors=True)
-        for part in ("HEAD", "packed-refs", "shallow"):
+        for part in ("HEAD", "packed-refs", "shallow", "habilis-checked"):
             (git_dir / part).unlink(missing_ok=True)
         lay_out(git_dir, bare=True)
         self._bare = _Bare(git_dir, private)

@@ -1,6 +1,7 @@
 """The objects of one repository: found wherever git put them, kept once read, written as one synced pack."""
 
 import secrets
+import struct
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -196,7 +197,7 @@ class Database:
                 number, body = self._foreign.get_raw(cast("ObjectID", name.encode()))
             except KeyError:
                 return None
-            except (AssertionError, ChecksumMismatch, FileFormatException):
+            except (AssertionError, IndexError, ChecksumMismatch, FileFormatException, struct.error):
                 raise ValueError("the object is damaged") from None
         kinds: dict[int, Kind] = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
         return kinds[number], body

@@ -57,7 +57,11 @@ def changed(database: Database, root: str, changes: Mapping[str, Entry | None]) 
             node = node.below.setdefault(name.encode(), _Node())
         node.is_named, node.entry = True, entry
     made: list[GitObject] = []
-    return _apply(database, root, top, "", made) or NOTHING, made
+    result = _apply(database, root, top, "", made)
+    if result is None:
+        # Git reads the empty tree without having it, but its check misses it.
+        made.append(tree({}))
+    return result or NOTHING, made
 
 
 def _apply(database: Database, name: str, node: _Node, path: str, made: list[GitObject]) -> str | None:
