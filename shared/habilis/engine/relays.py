@@ -12,7 +12,7 @@ from habilis.home.store import Home
 from habilis.home.waiting import Waiting
 from habilis.records import stamp
 
-MOST_WAITING = 1000
+MOST_WAITING = 500
 _WAITS_FOR = timedelta(minutes=10)
 _REMEMBERED_FOR = timedelta(hours=1)
 _AGAIN = "start the sign-in again"
@@ -45,7 +45,7 @@ class RelayAddresses:
 
         Raises:
             BadInput: The target is neither on loopback nor on one of `origins`.
-            Busy: A thousand addresses wait.
+            Busy: Too many addresses wait.
         """
         match = _TARGET.fullmatch(target)
         if match is None or (match["origin"] is not None and match["origin"] not in origins):
