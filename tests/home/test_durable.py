@@ -1,6 +1,7 @@
 import os
 import resource
 import signal
+from contextlib import contextmanager
 
 import pytest
 
@@ -8,15 +9,17 @@ from habilis.errors import DiskFull
 from habilis.home.durable import make_folders, replace_file, write_all
 
 
-@pytest.fixture
+@contextmanager
 def small_files():
-    """No file may grow past 4 KiB, as on a disk that is full."""
+    """No file may grow past 4 KiB, as on a disk that is full; a log that pytest itself writes to may not either."""
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    signal.signal(signal.SIGXFSZ, before)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path):
@@ -52,11 +55,11 @@ def test_a_link_is_replaced_and_not_followed(tmp_path):
     assert not (tmp_path / "a").is_symlink()
 
 
-def test_a_full_disk_leaves_the_old_content_and_nothing_beside_it(tmp_path, small_files):
+def test_a_full_disk_leaves_the_old_content_and_nothing_beside_it(tmp_path):
     path = tmp_path / "a.yaml"
     replace_file(path, b"old")
 
-    with pytest.raises(DiskFull) as caught:
+    with small_files(), pytest.raises(DiskFull) as caught:
         replace_file(path, b"n" * 10_000)
 
     assert caught.value.where == "a.yaml"
