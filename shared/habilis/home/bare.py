@@ -16,7 +16,7 @@ from shutil import rmtree
 from typing import TYPE_CHECKING
 
 from habilis.errors import DiskFull, HomeConflict, HomeCorrupt, HomeReadonly
-from habilis.home.durable import replace_file
+from habilis.home.durable import replace_file, sync_folder, write_files
 from habilis.home.git import trees
 from habilis.home.git.database import Database
 from habilis.home.git.objects import FILE, Entry, GitObject, Story, blob, commit
@@ -68,9 +68,16 @@ class _Bare:
 
     def store(self, head: Head, objects: Sequence[GitObject]) -> None:
         """Store a commit's objects and move the branch to it, durably."""
-        self.database.write(objects)
+        packed = self.database.files_for(objects)
+        moved = self.refs.file_for(head.branch, objects[-1].id)
+        write_files([*packed, moved])
+        for file in packed:
+            file.place()
+        sync_folder(packed[0].path.parent)
+        self.database.keep(objects)
         deadline = time.monotonic() + PATIENCE_S
-        self.refs.move(head.branch, expected=head.id, new=objects[-1].id, deadline=deadline)
+        self.refs.place(moved, head.branch, expected=head.id, deadline=deadline)
+        sync_folder(moved.path.parent)
         # Housekeeping only: the commit is done, whatever comes of it.
         with suppress(OSError, DiskFull, HomeCorrupt):
             self.database.tidy()

@@ -7,14 +7,7 @@ from pathlib import Path
 
 from habilis.errors import Collision, UnsafePath
 from habilis.home.disk import Disk, Stamp, stamp
-from habilis.home.durable import (
-    make_folders,
-    no_room_is_told,
-    replace_file,
-    sync_folder,
-    write_all,
-    write_new,
-)
+from habilis.home.durable import NewFile, make_folders, replace_file, write_all
 from habilis.home.git import trees
 from habilis.home.git.database import Database
 from habilis.home.git.index import DamagedIndex, Index, file_entry, rebuilt, unseen_entry
@@ -63,14 +56,13 @@ class Checkout:
             for name in names:
                 yield (Path(folder) / name).relative_to(self._disk.root).as_posix()
 
-    def stage(self, contents: Iterable[GitObject]) -> None:
-        """Put contents on the disk, synced, where a rename brings them into place: after that no room is needed."""
+    def files_for(self, contents: Iterable[GitObject]) -> list[NewFile]:
+        """Return the files that hold contents where a rename brings them into place: after that no room is needed."""
         make_folders(self._stage)
-        for each in contents:
-            path = self._stage / each.id
-            with no_room_is_told(path):
-                path.unlink(missing_ok=True)
-                write_new(path, each.body)
+        paths = {each.id: (self._stage / each.id, each.body) for each in contents}
+        for path, _ in paths.values():
+            path.unlink(missing_ok=True)
+        return [NewFile(path=path, beside=path, content=content) for path, content in paths.values()]
 
     def clear(self) -> None:
         """Take away what was staged and not used."""
@@ -78,19 +70,11 @@ class Checkout:
             for path in self._stage.iterdir():
                 path.unlink(missing_ok=True)
 
-    def settle(self, files: FileMoves, *, commit: str) -> None:
-        """Bring files into place, and say so in the index; done again, it ends what it began.
+    def place(self, files: FileMoves) -> set[Path]:
+        """Bring files into place, and return the folders to sync; done again, it ends what it began.
 
         A file that is neither as it was nor as it is to be was edited since, and is left as it is.
-
-        Args:
-            files: What to move.
-            commit: The commit that the files are of.
         """
-        self._place(files)
-        self._note(files, commit)
-
-    def _place(self, files: FileMoves) -> None:
         changed: set[Path] = set()
         # Removals first: a file may make way for a folder, and a folder for a file.
         for path, (old, new) in sorted(files.items(), key=lambda each: each[1][1] is not None):
@@ -104,9 +88,7 @@ class Checkout:
                 make_folders(target.parent)
                 self._staged(new).rename(target)
                 changed.add(target.parent)
-        for folder in changed:
-            with suppress(FileNotFoundError):
-                sync_folder(folder)
+        return {folder for folder in changed if folder.is_dir()}
 
     def _id_at(self, path: str) -> str | None:
         try:
@@ -132,7 +114,8 @@ class Checkout:
             folder = folder.parent
         return folder
 
-    def _note(self, files: FileMoves, commit: str) -> None:
+    def note(self, files: FileMoves, *, commit: str) -> None:
+        """Say in the index what belongs at the files' places; one that is lost is made anew from the commit."""
         index = self._load()
         self._index = None
         if index is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from habilis.home.durable import replace_file
+from habilis.home.durable import LEFTOVER, NewFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +44,11 @@ class JournalFile:
         except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
-    def write(self, journal: Journal) -> None:
-        """Note a commit, durably. The caller holds the repository's lock."""
-        replace_file(self._path, json.dumps(asdict(journal)).encode(), alone=True)
+    def file_for(self, journal: Journal) -> NewFile:
+        """Return the file that notes a commit. The caller holds the repository's lock."""
+        beside = self._path.with_name(self._path.name + LEFTOVER)
+        beside.unlink(missing_ok=True)
+        return NewFile(path=self._path, beside=beside, content=json.dumps(asdict(journal)).encode())
 
     def drop(self) -> None:
         """Note that nothing is in progress."""

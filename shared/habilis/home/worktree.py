@@ -15,7 +15,7 @@ from shlex import quote
 from habilis.errors import DiskFull, HabilisError, HomeConflict, HomeCorrupt, HomeReadonly, NotFound
 from habilis.home.checkout import Checkout
 from habilis.home.disk import Disk, DiskRevision, FileSeen, is_same
-from habilis.home.durable import make_folders
+from habilis.home.durable import make_folders, sync_together, write_files
 from habilis.home.git import trees
 from habilis.home.git.database import Database
 from habilis.home.git.locks import git_lock
@@ -132,12 +132,16 @@ class WorkTreeHome:
             yield deadline
 
     def _recover(self) -> None:
-        """End what a killed writer began: forward when the branch moved, back when it did not."""
+        """End what a crash cut short: forward when the branch moved, back when it did not."""
         journal = self._journal.read()
         if journal is not None:
             head = self._refs.head()
             if (head.branch, head.id) == (journal.branch, journal.commit):
-                self._checkout.settle(journal.files, commit=journal.commit)
+                sync_together(self._checkout.place(journal.files))
+                self._checkout.note(journal.files, commit=journal.commit)
+            elif (head.branch, head.id) == (journal.branch, journal.parent):
+                # Only a machine that went down has files ahead of the branch: the disk may keep what came later.
+                sync_together(self._checkout.place({path: (new, old) for path, (old, new) in journal.files.items()}))
             self._journal.drop()
         self._checkout.clear()
 
@@ -207,23 +211,39 @@ class WorkTreeHome:
     def _move(
         self, journal: Journal, objects: Sequence[GitObject], touched: Mapping[str, _Touched], deadline: float
     ) -> None:
-        self._database.write(objects)
-        self._checkout.stage([each.new for each in touched.values() if each.new and each.new_id != each.disk_id])
-        self._journal.write(journal)
+        packed = self._database.files_for(objects)
+        noted = self._journal.file_for(journal)
+        moved = self._refs.file_for(journal.branch, journal.commit)
+        contents = [each.new for each in touched.values() if each.new and each.new_id != each.disk_id]
+        write_files([*packed, *self._checkout.files_for(contents), noted, moved])
         try:
+            for file in (*packed, noted):
+                file.place()
+            sync_together([packed[0].path.parent, noted.path.parent])
+            self._database.keep(objects)
             self._refuse_edited(touched)
-            self._refs.move(journal.branch, expected=journal.parent, new=journal.commit, deadline=deadline)
+            self._refs.place(moved, journal.branch, expected=journal.parent, deadline=deadline)
         except BaseException:
             # Unless it moved all the same: then the next writer ends it.
             if self._refs.head().id != journal.commit:
                 self._journal.drop()
                 self._checkout.clear()
             raise
-        # From here on the commit stands: when the disk cannot take it now, readers take these files from the commit,
-        # and the next writer goes on.
+        self._settle(journal, moved.path.parent)
+
+    def _settle(self, journal: Journal, refs: Path) -> None:
+        """Bring a commit that stands to the disk, and sync it all.
+
+        When the disk cannot take a file now, readers have it from the commit, and the next writer goes on.
+        """
+        changed: set[Path] | None = None
         with suppress(OSError, HabilisError):
-            self._checkout.settle(journal.files, commit=journal.commit)
-            self._journal.drop()
+            changed = self._checkout.place(journal.files)
+        sync_together([refs, *(changed or ())])
+        if changed is not None:
+            with suppress(OSError, HabilisError):
+                self._checkout.note(journal.files, commit=journal.commit)
+                self._journal.drop()
 
     def _refuse_edited(self, touched: Mapping[str, _Touched]) -> None:
         for path, each in touched.items():

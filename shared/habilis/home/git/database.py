@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from weakref import finalize
 
 from habilis.errors import HomeCorrupt
-from habilis.home.durable import make_folders, no_room_is_told, sync_folder, write_new
+from habilis.home.durable import NewFile, make_folders, sync_folder, write_files
 from habilis.home.git.kept import Kept
 from habilis.home.git.objects import (
     NOTHING,
@@ -93,10 +93,26 @@ class Database:
         Raises:
             DiskFull: There is no room; nothing that was there before is touched.
         """
-        fresh = list({each.id: each for each in objects}.values())
+        fresh = list(objects)
         if fresh:
             self._store(fresh)
-        for each in fresh:
+        self.keep(fresh)
+
+    def files_for(self, objects: Iterable[GitObject]) -> list[NewFile]:
+        """Return the files that store objects: a pack, and its index, which has to be placed after it."""
+        folder = self.folder / "pack"
+        make_folders(folder)
+        packed = pack_objects(list({each.id: each for each in objects}.values()))
+        path = folder / f"pack-{packed.name}.pack"
+        parts = ((path, packed.pack), (path.with_suffix(".idx"), packed.index))
+        return [
+            NewFile(path=part, beside=folder / f"{_TEMPORARY}{secrets.token_hex(8)}", content=content, mode=0o444)
+            for part, content in parts
+        ]
+
+    def keep(self, objects: Iterable[GitObject]) -> None:
+        """Keep objects that were just stored, so that the next commit need not read them."""
+        for each in objects:
             self._bodies.put(each.id, (each.kind, each.body), len(each.body))
 
     def tidy(self) -> None:
@@ -203,25 +219,12 @@ class Database:
         return kinds[number], body
 
     def _store(self, objects: Sequence[GitObject]) -> Path:
-        folder = self.folder / "pack"
-        make_folders(folder)
-        packed = pack_objects(objects)
-        path = folder / f"pack-{packed.name}.pack"
-        # The pack before its index: git looks for the index first, and what has none is not there yet.
-        parts = [(path, packed.pack), (path.with_suffix(".idx"), packed.index)]
-        temporary = [folder / f"{_TEMPORARY}{secrets.token_hex(8)}" for _ in parts]
-        with no_room_is_told(path):
-            try:
-                for beside, (_, content) in zip(temporary, parts, strict=True):
-                    write_new(beside, content, mode=0o444)
-                for beside, (final, _) in zip(temporary, parts, strict=True):
-                    beside.rename(final)
-            except BaseException:
-                for beside in temporary:
-                    beside.unlink(missing_ok=True)
-                raise
-            sync_folder(folder)
-        return path
+        files = self.files_for(objects)
+        write_files(files)
+        for each in files:
+            each.place()
+        sync_folder(self.folder / "pack")
+        return files[0].path
 
     def _plain_packs(self) -> dict[Path, int]:
         """Return the size of each pack that nothing but its index belongs to."""

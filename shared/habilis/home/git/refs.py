@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 
 from habilis.errors import HomeConflict, HomeCorrupt
-from habilis.home.durable import make_folders, replace_file
+from habilis.home.durable import NewFile, make_folders, sync_folder, write_files
 from habilis.home.git.locks import git_lock
 from habilis.home.git.objects import AUTHOR, Story
 
@@ -82,13 +82,25 @@ class Refs:
             HomeConflict: It stands elsewhere; nothing was moved.
             HomeLocked: Somebody else keeps it locked.
         """
-        path = self._git_dir / branch
-        with git_lock(self._git_dir, path, deadline=deadline):
+        file = self.file_for(branch, new)
+        write_files([file])
+        self.place(file, branch, expected=expected, deadline=deadline)
+        sync_folder(file.path.parent)
+
+    def file_for(self, branch: str, new: str) -> NewFile:
+        """Return the file of a branch that stands at a commit; `place` brings it to its place once it is written."""
+        # It grows outside refs/, so that git never takes a half for a ref.
+        beside = self._git_dir / "habilis-ref"
+        beside.unlink(missing_ok=True)
+        return NewFile(path=self._git_dir / branch, beside=beside, content=f"{new}\n".encode())
+
+    def place(self, file: NewFile, branch: str, *, expected: str | None, deadline: float) -> None:
+        """Move a branch to where its written file says; arguments and errors as for `move`, the caller syncs."""
+        with git_lock(self._git_dir, file.path, deadline=deadline):
             if expected is not None and self.value(branch) != expected:
                 raise HomeConflict("the home's branch moved meanwhile", where=branch, hint="try again")
-            make_folders(path.parent)
-            # Written outside refs/ until it is whole, so that git never takes a half for a ref.
-            replace_file(path, f"{new}\n".encode(), through=self._git_dir / "habilis-ref")
+            make_folders(file.path.parent)
+            file.place()
 
     def log(self, branch: str, *, old: str, new: str, story: Story) -> None:
         """Note a move in the logs that `git reflog` shows, and that a damaged branch is repaired from."""
