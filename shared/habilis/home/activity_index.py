@@ -26,6 +26,17 @@ class Index:
         has_torn_end: The last line has no end yet: someone was killed while writing it.
     """
 
+    skipped: int
+    has_torn_end: bool
+    _seen: tuple[int, int, int] | None
+    _offset: int
+    _overlap: bytes
+    # Days are YYYY-MM-DD, times end in Z: as text they sort as time does, and a line costs no date to be made.
+    _days: list[str]
+    _counts: dict[str, int]
+    _standing: dict[tuple[str, str], tuple[str, Literal["done", "unknown"], str, str]]
+    _open: dict[str, tuple[tuple[str, str], str]]
+
     def __init__(self, name: str) -> None:
         self._name = name
         self._start_over()
@@ -80,14 +91,13 @@ class Index:
     def _start_over(self) -> None:
         self.skipped = 0
         self.has_torn_end = False
-        self._seen: tuple[int, int, int] | None = None
+        self._seen = None
         self._offset = 0
         self._overlap = b""
-        # Days are YYYY-MM-DD, times end in Z: as text they sort as time does, and a line costs no date to be made.
-        self._days: list[str] = []
-        self._counts: dict[str, int] = {}
-        self._standing: dict[tuple[str, str], tuple[str, Literal["done", "unknown"], str, str]] = {}
-        self._open: dict[str, tuple[tuple[str, str], str]] = {}
+        self._days = []
+        self._counts = {}
+        self._standing = {}
+        self._open = {}
 
     def _read_on(self, file: BinaryIO) -> None:
         self.has_torn_end = False
