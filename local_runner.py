@@ -1,18 +1,22 @@
 """Runs every function on this machine, with the relay and the schedule, for work without a cloud.
 
-python local_runner.py                        functions on 127.0.0.1, a home in ~/.habilis
-python local_runner.py --clock 2026-12-01T04:14:50Z
-python local_runner.py --demo                 the whole story on an embedded sample service
+python local_runner.py                              functions on 127.0.0.1:8321 over the home in ~/.habilis
+python local_runner.py --clock 2026-12-01T04:14:50Z let it be another time: the schedule comes due by this clock
+python local_runner.py --demo                       the whole story on an embedded sample service
+
+While it runs, POST /clock {"now": "2026-12-01T04:15:00Z"} moves the clock and says what came due.
 """
 
 import argparse
 import json
 import os
 import secrets
+import signal
+import socket
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,39 +25,52 @@ from typing import Any, Self
 
 from habilis.engine.settings import clock
 from habilis.engine.tokens import token_entry
-from habilis.errors import HabilisError
+from habilis.errors import BadInput, Busy, HabilisError
 from habilis.home.worktree import init_home
 from habilis.reading import read_yaml
-from habilis.schedule import due
+from habilis.schedule import checked_cron, checked_zone, due
 
 ROOT = Path(__file__).resolve().parent
+DEFAULT_PORT = 8321
+_HIGHEST_PORT = 65535
 _TICK_S = 1.0
-_ENVIRONMENT = ("HABILIS_HOME", "HABILIS_TOKENS", "HABILIS_PUBLIC_URL", "HABILIS_RELAY_URL", "HABILIS_RELAY_TOKEN",
-                "HABILIS_PRIVATE_NETWORK", "HABILIS_CLOCK_OFFSET_S", "PORT")  # fmt: skip
+_POLL_S = 0.05
+_LONGEST_SILENCE_S = 10
+"""A client that sends nothing for so long is let go, so that nobody can hold the threads."""
 
-WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One function of `infra/functions.yaml`: its name, its routes, and when the schedule calls it."""
+    """One function of `infra/functions.yaml`: its name, its routes, and when the schedule calls the first of them."""
 
     name: str
     routes: tuple[str, ...]
-    cron: str = ""
-    zone: str = "UTC"
-    body: str = "{}"
+    cron: str
+    zone: str
+    body: str
+
+    def fits(self, path: str) -> bool:
+        """Whether one of the routes fits a path; `*` stands for one part."""
+        given = path.strip("/").split("/")
+        return any(
+            len(wanted) == len(given) and all(part in {"*", got} for part, got in zip(wanted, given, strict=True))
+            for wanted in (route.strip("/").split("/") for route in self.routes)
+        )
 
 
 def read_rows(path: Path = ROOT / "infra" / "functions.yaml") -> list[Row]:
-    """The table of functions; ManifestInvalid when it cannot be read."""
+    """The table of functions; BadInput when a schedule cannot be read."""
     data: Any = read_yaml(path.read_bytes(), path.name).data
     return [
         Row(
             name=row["name"],
             routes=tuple(row["routes"]),
-            cron=row.get("cron", ""),
-            zone=row.get("zone", "UTC"),
+            cron=checked_cron(row["cron"]) if "cron" in row else "",
+            zone=checked_zone(row.get("zone", "UTC")).key,
             body=json.dumps(row.get("body", {})),
         )
         for row in data["functions"]
@@ -61,86 +78,63 @@ def read_rows(path: Path = ROOT / "infra" / "functions.yaml") -> list[Row]:
 
 
 class Runner:
-    """The functions of one home on loopback, their relay on a port of its own, and the schedule.
+    """The functions of one home on loopback, their relay on a port of its own, and the schedule; runs until closed.
 
     Attributes:
         url: Where the functions answer, no slash at the end.
+        relay_url: Where the relay answers.
         token: An admin token, new for each run.
     """
 
     def __init__(self, home: Path, *, port: int = 0, start: datetime | None = None) -> None:
-        from werkzeug.serving import make_server
+        """Make the home where it is missing, and start.
 
-        init_home(home)
-        self.token, self._scheduler_token = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        Args:
+            home: The home's folder.
+            port: Of the functions; 0 takes a free one.
+            start: What time it is to be, with a zone; None for the real one.
+
+        Raises:
+            Busy: Something else listens on the port.
+            HabilisError, OSError: The home cannot be made.
+        """
         self.rows = read_rows()
-        self._before = {name: os.environ.get(name) for name in _ENVIRONMENT}
-        engine = make_server("127.0.0.1", port, self._answer, threaded=True, request_handler=_quiet())
-        relay = make_server("127.0.0.1", 0, self._answer, threaded=True, request_handler=_quiet())
-        self._servers = [engine, relay]
-        self.url = f"http://127.0.0.1:{engine.server_port}"
-        self.relay_url = f"http://127.0.0.1:{relay.server_port}"
-        os.environ.update({
-            "HABILIS_HOME": str(home),
-            "HABILIS_TOKENS": " ".join([
-                token_entry("admin", self.token), token_entry("scheduler", self._scheduler_token),
-            ]),
-            "HABILIS_PUBLIC_URL": self.url,
-            "HABILIS_RELAY_URL": self.relay_url,
-            "HABILIS_RELAY_TOKEN": self.token,
-            "HABILIS_PRIVATE_NETWORK": "per_account",
-            "PORT": str(engine.server_port),
-        })  # fmt: skip
-        self.set_clock(start or datetime.now(UTC))
-        self._apps = {row.name: _load(row.name) for row in self.rows}
-        self._last_tick = self.now()
-        self._ticking = threading.Lock()
+        self.token, self._scheduler_token = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        self._firing = threading.Lock()
         self._stopped = threading.Event()
-        self._threads = [threading.Thread(target=server.serve_forever, daemon=True) for server in self._servers]
-        self._threads.append(threading.Thread(target=self._keep_time, daemon=True))
-        for thread in self._threads:
-            thread.start()
+        self._stack = ExitStack()
+        with ExitStack() as stack:
+            engine, relay = stack.enter_context(_listen(port)), stack.enter_context(_listen(0))
+            self.url, self.relay_url = (f"http://127.0.0.1:{one.getsockname()[1]}" for one in (engine, relay))
+            init_home(home).close()
+            stack.enter_context(_environment(self._settings(home)))
+            self._set_clock(start or datetime.now(UTC))
+            self._seen = self.now()
+            self._apps = {row.name: _load(row.name) for row in self.rows}
+            is_relay = {row.name: row.name == "relay" for row in self.rows}
+            self._serve(stack, engine, [row for row in self.rows if not is_relay[row.name]])
+            self._serve(stack, relay, [row for row in self.rows if is_relay[row.name]])
+            _run_until(stack, self._keep_time, self._stopped.set)
+            self._stack = stack.pop_all()
 
     def now(self) -> datetime:
         """The runner's time."""
         return clock(float(os.environ["HABILIS_CLOCK_OFFSET_S"]))()
 
-    def set_clock(self, moment: datetime) -> None:
-        """Let it be `moment` now; the clock goes on from there."""
-        os.environ["HABILIS_CLOCK_OFFSET_S"] = f"{(moment - datetime.now(UTC)).total_seconds():.3f}"
+    def move_clock(self, moment: datetime) -> list[str]:
+        """Let it be `moment` now, from where the clock goes on, and return a line for each call that came due."""
+        with self._firing:
+            self._set_clock(moment)
+            return self._fire(moment)
 
     def tick(self) -> list[str]:
-        """Call every function whose schedule came due since the last tick; returns a line for each."""
-        with self._ticking:
-            now, last, self._last_tick = self.now(), self._last_tick, self.now()
-            fired = []
-            for row in self.rows:
-                for moment in due(row.cron, row.zone, after=last, until=now) if row.cron else ():
-                    status, _ = self.post(row.routes[0], row.body, token=self._scheduler_token)
-                    fired.append(f"{moment.isoformat()} {row.name}: {status}")
-            return fired
-
-    def post(self, path: str, body: str, *, token: str) -> tuple[str, bytes]:
-        """Send one order to a function as the schedule does; returns status and answer."""
-        from werkzeug.test import Client
-
-        headers = {"Authorization": f"Bearer {token}", "Host": self.url.removeprefix("http://")}
-        reply = Client(self._answer).post(path, data=body, content_type="application/json", headers=headers)
-        return reply.status, reply.get_data()
+        """Call every function whose schedule came due since the last time; returns a line for each call."""
+        with self._firing:
+            return self._fire(self.now())
 
     def close(self) -> None:
         """Stop answering and give the environment back."""
-        self._stopped.set()
-        for server in self._servers:
-            server.shutdown()
-            server.server_close()
-        for thread in self._threads:
-            thread.join()
-        for name, value in self._before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        self._stack.close()
 
     def __enter__(self) -> Self:
         return self
@@ -150,109 +144,225 @@ class Runner:
     ) -> None:
         self.close()
 
-    def _answer(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-        """Hand a request to the function whose route fits.
+    def _settings(self, home: Path) -> dict[str, str]:
+        tokens = [token_entry("admin", self.token), token_entry("scheduler", self._scheduler_token)]
+        return {
+            "HABILIS_HOME": str(home),
+            "HABILIS_REMOTE": "",
+            "HABILIS_TOKENS": " ".join([*tokens, os.environ.get("HABILIS_TOKENS", "")]),
+            "HABILIS_PUBLIC_URL": self.url,
+            "HABILIS_RELAY_URL": self.relay_url,
+            "HABILIS_RELAY_TOKEN": self.token,
+            "HABILIS_PRIVATE_NETWORK": "per_account",
+            "HABILIS_CLOCK_OFFSET_S": "0",
+            "PORT": self.url.rpartition(":")[2],
+        }
 
-        Only names of this machine are answered: a page of another site could otherwise reach the functions under its
-        own name (DNS rebinding).
+    def _set_clock(self, moment: datetime) -> None:
+        os.environ["HABILIS_CLOCK_OFFSET_S"] = f"{(moment - datetime.now(UTC)).total_seconds():.3f}"
+
+    def _fire(self, now: datetime) -> list[str]:
+        """Call what came due after the latest moment that was looked at, so that no due time counts twice.
+
+        Nothing comes due while a clock that was put back catches up.
         """
-        host = str(environ.get("HTTP_HOST", "")).rsplit(":", 1)[0]
-        path = str(environ.get("PATH_INFO", ""))
-        if host not in {"127.0.0.1", "localhost", "[::1]"}:
-            return _plain(start, "421 Misdirected Request", "this runner answers to 127.0.0.1 and localhost only")
-        if path == "/clock":
-            return self._clock(environ, start)
-        for row in self.rows:
-            if any(_fits(route, path) for route in row.routes):
-                return self._apps[row.name](environ, start)
-        return _plain(start, "404 Not Found", "there is no function here; see infra/functions.yaml")
+        seen = self._seen
+        self._seen = max(now, seen)
+        return [
+            f"{moment.isoformat()} {row.name}: {self._post(row)}"
+            for row in self.rows
+            if row.cron
+            for moment in due(row.cron, row.zone, after=seen, until=now)
+        ]
 
-    def _clock(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-        """GET /clock tells the time; POST {"now": …} moves it and says what came due."""
-        if environ.get("HTTP_AUTHORIZATION") != f"Bearer {self.token}":
-            return _plain(start, "401 Unauthorized", "send the runner's token")
-        fired: list[str] = []
-        if environ["REQUEST_METHOD"] == "POST":
-            try:
-                order = json.loads(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
-                self.set_clock(datetime.fromisoformat(order["now"]).astimezone(UTC))
-            except (ValueError, KeyError, TypeError):
-                return _plain(start, "400 Bad Request", 'send {"now": "2026-12-01T04:15:00Z"}')
-            fired = self.tick()
-        return _plain(start, "200 OK", json.dumps({"now": self.now().isoformat(), "fired": fired}))
+    def _post(self, row: Row) -> str:
+        """Send an order to a function as the schedule does; returns the status."""
+        from werkzeug.test import Client
+
+        headers = {"Authorization": f"Bearer {self._scheduler_token}"}
+        return Client(self._apps[row.name]).post(
+            row.routes[0], base_url=self.url, data=row.body, content_type="application/json", headers=headers
+        ).status  # fmt: skip
 
     def _keep_time(self) -> None:
         while not self._stopped.wait(_TICK_S):
             for line in self.tick():
-                print(f"schedule  {line}", flush=True)
+                print(f"schedule   {line}", flush=True)
+
+    def _serve(self, stack: ExitStack, listener: socket.socket, rows: list[Row]) -> None:
+        """Answer on a socket with the functions of these rows until the stack is closed."""
+        from werkzeug.serving import make_server
+
+        def answer(environ: Environ, start: StartResponse) -> Iterable[bytes]:
+            return self._answer(rows, environ, start)
+
+        server = make_server(
+            "127.0.0.1", 0, answer, threaded=True, request_handler=_quiet_handler(), fd=listener.fileno()
+        )
+        stack.callback(server.server_close)
+        _run_until(stack, lambda: server.serve_forever(_POLL_S), server.shutdown)
+
+    def _answer(self, rows: list[Row], environ: Environ, start: StartResponse) -> Iterable[bytes]:
+        """Hand a request to the function whose route fits."""
+        import flask
+
+        from habilis import web
+
+        path = environ["PATH_INFO"]
+        if not _is_own_name(environ):
+            reply = flask.Response("this runner answers to 127.0.0.1 and localhost only\n", 421, mimetype="text/plain")
+        elif path == "/clock":
+            reply = web.serve(flask.Request(environ), self._clock)
+        else:
+            for row in rows:
+                if row.fits(path):
+                    return self._apps[row.name](environ, start)
+            reply = flask.Response("no function answers here; see docs/http.md\n", 404, mimetype="text/plain")
+        return reply(environ, start)
+
+    def _clock(self, desk: Any) -> object:  # noqa: ANN401 - web is loaded late
+        """GET /clock tells the time; POST {"now": …} moves it and says what came due."""
+        desk.caller.require("admin")
+        desk.only("now")
+        fired = self.move_clock(_moment(desk.text("now"))) if desk.method == "POST" else []
+        return {"now": self.now(), "fired": fired}
+
+
+def main() -> int:
+    """Run until it is stopped; with --demo until the story is told."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--home", type=Path, help="the home (default: HABILIS_HOME or ~/.habilis; --demo: temporary)")
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="port of the functions; 0 takes a free one")
+    parser.add_argument("--clock", type=_moment_option, help="start at this moment, as 2026-12-01T04:14:50Z")
+    parser.add_argument("--demo", action="store_true", help="tell the whole story and end")
+    options = parser.parse_args()
+    if not 0 <= options.port <= _HIGHEST_PORT:
+        parser.error(f"argument --port: a port is 0 to {_HIGHEST_PORT}")
+    # An end that is asked for politely is a Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        if options.demo:
+            from habilis.sample.story import tell
+
+            return tell(Runner, home=options.home)
+        home = (options.home or Path(os.environ.get("HABILIS_HOME") or "~/.habilis")).expanduser()
+        with Runner(home, port=options.port, start=options.clock) as runner:
+            print(_greeting(runner, home), flush=True)
+            threading.Event().wait()
+    except KeyboardInterrupt:
+        return 0
+    except HabilisError as error:
+        return _fail(error.message, error.where, error.hint)
+    except (OSError, RuntimeError) as error:
+        return _fail(getattr(error, "strerror", None) or str(error), str(getattr(error, "filename", None) or ""))
+    return 0
+
+
+def _fail(message: str, where: str, hint: str = "") -> int:
+    print(f"habilis: {where + ': ' if where else ''}{message}", file=sys.stderr)
+    if hint:
+        print(f"  try: {hint}", file=sys.stderr)
+    return 1
+
+
+def _greeting(runner: Runner, home: Path) -> str:
+    lines = [
+        "Habilis answers on this machine only; Ctrl-C stops it.",
+        "",
+        f"home       {home}",
+        f"functions  {runner.url}",
+        f"relay      {runner.relay_url}",
+        f"token      {runner.token}  (admin, for this run)",
+        "",
+    ]
+    schedules = {row.name: f"   called at {row.cron} {row.zone}" for row in runner.rows if row.cron}
+    return "\n".join([
+        *lines,
+        *(f"  {row.name:<17}{row.routes[0]}{schedules.get(row.name, '')}" for row in runner.rows),
+        "",
+        "What would the shipped WordPress ability bring? Ask a function:",
+        f"  curl -H 'Authorization: Bearer {runner.token}' -H 'Content-Type: application/json' \\",
+        f"""    -d '{{"spec": "wordpress", "dry_run": true}}' {runner.url}/api/install""",
+        "",
+    ])  # fmt: skip
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise BadInput(f"{text[:40]!r} is no moment with its zone", hint="write it as 2026-12-01T04:15:00Z")
+    return moment.astimezone(UTC)
+
+
+def _moment_option(text: str) -> datetime:
+    try:
+        return _moment(text)
+    except BadInput as error:
+        raise argparse.ArgumentTypeError(f"{error.message}: {error.hint}") from None
+
+
+def _listen(port: int) -> socket.socket:
+    try:
+        return socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        raise Busy(
+            f"port {port} is not to be had: {os.strerror(error.errno or 0).lower()}",
+            hint="another runner may be up; stop it, or choose a port with --port (0 takes a free one)",
+        ) from None
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Set these variables, and give back what was there before."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _run_until(stack: ExitStack, work: Callable[[], object], stop: Callable[[], object]) -> None:
+    """Run work in a thread until the stack is closed, which calls `stop` and waits for the thread."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    stack.callback(thread.join)
+    stack.callback(stop)
 
 
 def _load(name: str) -> WsgiApp:
     """The function's application, as its host makes it; the host's own marks in the environment are taken back."""
     from functions_framework import create_app
 
-    marks = ("FUNCTION_TARGET", "FUNCTION_SIGNATURE_TYPE")
-    before = {mark: os.environ.get(mark) for mark in marks}
-    try:
+    with _environment({"FUNCTION_TARGET": name, "FUNCTION_SIGNATURE_TYPE": "http"}):
         app: WsgiApp = create_app(name, str(ROOT / "functions" / f"{name}.py"), "http").wsgi_app
-    finally:
-        for mark, value in before.items():
-            if value is None:
-                os.environ.pop(mark, None)
-            else:
-                os.environ[mark] = value
     return app
 
 
-def _fits(route: str, path: str) -> bool:
-    """Whether a path fits a route, in which `*` stands for one part."""
-    wanted, given = route.strip("/").split("/"), path.strip("/").split("/")
-    return len(wanted) == len(given) and all(part in {"*", got} for part, got in zip(wanted, given, strict=True))
+def _is_own_name(environ: Environ) -> bool:
+    """Whether a request asks for this machine by a name that is only its own."""
+    # Else a page of another site could reach the functions, by a name of its own that leads here (DNS rebinding).
+    port = environ["SERVER_PORT"]
+    return environ.get("HTTP_HOST", "").lower() in {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
 
 
-def _plain(start: Callable[..., Any], status: str, text: str) -> Iterable[bytes]:
-    start(status, [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")])
-    return [f"{text}\n".encode()]
-
-
-def _quiet() -> Any:  # noqa: ANN401 - a class of a library loaded late
+def _quiet_handler() -> Any:  # noqa: ANN401 - a class of a library that is loaded late
     from werkzeug.serving import WSGIRequestHandler
 
     class Quiet(WSGIRequestHandler):
+        timeout = _LONGEST_SILENCE_S
+
         def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
             """Say nothing: a line of a request may hold what came back from a sign-in."""
 
     return Quiet
-
-
-def main() -> int:
-    """Run until it is stopped; with --demo until the story is told."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--home", type=Path, default=None, help="the home (default: HABILIS_HOME or ~/.habilis)")
-    parser.add_argument("--port", type=int, default=8321, help="port of the functions; 0 takes a free one")
-    parser.add_argument("--clock", type=datetime.fromisoformat, help="start at this moment, as 2026-12-01T04:14:50Z")
-    parser.add_argument("--demo", action="store_true", help="tell the whole story and end")
-    options = parser.parse_args()
-    if options.demo:
-        from habilis.sample.story import tell
-
-        return tell(Runner, home=options.home)
-    home = (options.home or Path(os.environ.get("HABILIS_HOME", "~/.habilis"))).expanduser()
-    try:
-        with Runner(home, port=options.port, start=options.clock) as runner:
-            print(
-                f"home       {home}\nfunctions  {runner.url}\nrelay      {runner.relay_url}\ntoken      {runner.token}"
-            )
-            for row in runner.rows:
-                print(f"  {row.name:<17}{row.routes[0]}" + (f"   every {row.cron} {row.zone}" if row.cron else ""))
-            print("Ctrl-C stops it.", flush=True)
-            while True:
-                time.sleep(3600)
-    except KeyboardInterrupt:
-        return 0
-    except (HabilisError, OSError) as error:
-        print(f"habilis: {error}", file=sys.stderr)
-        return 1
 
 
 if __name__ == "__main__":
