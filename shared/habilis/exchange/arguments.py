@@ -1,8 +1,8 @@
 """Arguments of a call, checked against the tool's input schema, with messages that a model can act on."""
 
 import difflib
-import functools
 import json
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 _DEEPEST = 64
+_MOST_KEPT = 512
 _MOST_FAULTS = 3
 _LONGEST_NAME = 64
 _ASKS_NOTHING = frozenset({"type", "properties", "additionalProperties", "title", "description", "$schema", "$defs"})
@@ -61,23 +62,60 @@ def check_arguments(
         ArgsInvalid: Names the argument, what is expected and what was found, for the first three faults; never a value.
     """
     where = f"tool '{tool.name}'"
-    schema = dict(tool.input)
-    named = argument_names(schema)
-    if named is not None:
-        _require_known(arguments, named, also, where)
+    rules = _rules_of(tool)
+    if rules.named is not None:
+        _require_known(arguments, rules.named, also, where)
     if fault := _unsound(dict(arguments), ()):
         raise ArgsInvalid(fault, where=where)
-    properties = schema.get("properties")
-    unchecked = also - (named or frozenset(properties if isinstance(properties, dict) else ()))
+    unchecked = also - rules.declared
     checked = {name: value for name, value in arguments.items() if name not in unchecked}
-    if not checked and schema.keys() <= _ASKS_NOTHING:
+    if not checked and rules.schema.keys() <= _ASKS_NOTHING:
         return dict(arguments)
-    checked = with_whole_numbers(checked, schema)
-    errors = _validator(json.dumps(schema, sort_keys=True)).iter_errors(checked)
-    faults = [_explained(error, checked, schema) for error in islice(errors, _MOST_FAULTS)]
-    if faults:
+    checked = with_whole_numbers(checked, rules.schema)
+    validator = rules.validator()
+    if not validator.is_valid(checked):
+        errors = islice(validator.iter_errors(checked), _MOST_FAULTS)
+        faults = [_explained(error, checked, rules.schema) for error in errors]
         raise ArgsInvalid("; ".join(faults), where=where)
     return {**arguments, **checked}
+
+
+class _Rules:
+    """A tool's input schema, made ready once.
+
+    Attributes:
+        named: The arguments that it names; None when it takes any.
+        declared: Those that it says something about.
+    """
+
+    def __init__(self, source: Mapping[str, Json]) -> None:
+        self.source = source
+        self._validator: jsonschema_rs.Validator | None = None
+        self.schema = dict(source)
+        self.named = argument_names(self.schema)
+        properties = self.schema.get("properties")
+        self.declared = self.named or frozenset(properties if isinstance(properties, dict) else ())
+
+    def validator(self) -> "jsonschema_rs.Validator":
+        """Its validator, made when there is something to check: the library is not light."""
+        if self._validator is None:
+            import jsonschema_rs
+
+            self._validator = jsonschema_rs.validator_for(self.schema, offline=True, validate_formats=True, mask="***")
+        return self._validator
+
+
+_kept_rules: OrderedDict[int, _Rules] = OrderedDict()
+"""By identity of the schema, which each entry keeps alive: a manifest is made once for its content."""
+
+
+def _rules_of(tool: Tool) -> _Rules:
+    rules = _kept_rules.get(id(tool.input))
+    if rules is None or rules.source is not tool.input:
+        rules = _kept_rules[id(tool.input)] = _Rules(tool.input)
+        while len(_kept_rules) > _MOST_KEPT:
+            _kept_rules.popitem(last=False)
+    return rules
 
 
 def _require_known(arguments: Mapping[str, Json], named: frozenset[str], also: frozenset[str], where: str) -> None:
@@ -115,13 +153,6 @@ def _is_encodable(text: str) -> bool:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:
         return False
-
-
-@functools.lru_cache(maxsize=512)
-def _validator(schema: str) -> "jsonschema_rs.Validator":
-    import jsonschema_rs
-
-    return jsonschema_rs.validator_for(json.loads(schema), offline=True, validate_formats=True, mask="***")
 
 
 def _explained(error: "jsonschema_rs.ValidationError", arguments: Json, schema: Mapping[str, Json]) -> str:

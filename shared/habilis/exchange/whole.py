@@ -16,8 +16,18 @@ _Rules = list[dict[str, Json]]
 
 def with_whole_numbers(arguments: dict[str, Json], schema: dict[str, Json]) -> dict[str, Json]:
     """The arguments, each whole float made an integer where the schema, at any depth, says `integer`."""
+    if not _holds_float(arguments):
+        return arguments
     rules = _all_of([schema], schema)
     return {name: _settled(value, _inside(rules, name, schema), schema) for name, value in arguments.items()}
+
+
+def _holds_float(value: Json) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_float, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_float, value))
+    return isinstance(value, float)
 
 
 def _settled(value: Json, rules: _Rules, root: dict[str, Json]) -> Json:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 from habilis.errors import AddressNotAllowed, BadInput, HostNotAllowed, PlainHttpRefused, Refused, SecretMalformed
@@ -36,8 +37,9 @@ class AllowedHosts:
             BadInput: An entry is no host.
             SecretMalformed: The value of a host-giving key is no site address.
         """
-        places = {place for entry in entries if (place := _place_of(entry, keys))}
-        return cls(places=frozenset(places), listed=tuple(entries))
+        listed = tuple(entries)
+        values = tuple(keys.get(entry[2:-1], "") if entry.startswith("${") else "" for entry in listed)
+        return cls(places=_places(listed, values), listed=listed)
 
     def allows(self, host: str, port: int) -> bool:
         """Whether a normalised host, or one above it at a label boundary, is listed with this port."""
@@ -52,11 +54,16 @@ class AllowedHosts:
         return any(self.allows(host, port) for port in {port for _, port in self.places})
 
 
-def _place_of(entry: str, keys: Mapping[str, str]) -> tuple[str, int] | None:
+@lru_cache(maxsize=256)
+def _places(entries: tuple[str, ...], values: tuple[str, ...]) -> frozenset[tuple[str, int]]:
+    """The places that entries stand for; `values` holds a site's address for each that is a key, "" for the others."""
+    found = (_place_of(entry, value) for entry, value in zip(entries, values, strict=True))
+    return frozenset(place for place in found if place)
+
+
+def _place_of(entry: str, value: str) -> tuple[str, int] | None:
     if entry.startswith("${"):
-        name = entry[2:-1]
-        value = keys.get(name, "")
-        return _place_of_key(name, value) if value else None
+        return _place_of_key(entry[2:-1], value) if value else None
     try:
         host, port = split_place(entry)
     except UrlError as error:
