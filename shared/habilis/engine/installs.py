@@ -10,7 +10,6 @@ from habilis.engine.workspace import read_document, read_manifest
 from habilis.errors import Collision, ManifestInvalid, NotFound, Problem
 from habilis.fetch import read_folder
 from habilis.home.store import Home, Revision
-from habilis.manifest.load import load_manifest
 from habilis.manifest.model import Manifest
 from habilis.marketplace import shipped
 from habilis.messages import Json
@@ -155,6 +154,8 @@ def _installed(home: Home, revision: Revision, folder: str) -> InstalledView:
 
 def _read(folder: Path) -> tuple[AbilityId, Manifest | None, Skill | None, dict[str, bytes]]:
     """An ability out of its folder, checked as a whole: id, manifest, instructions and files."""
+    from habilis.manifest.load import load_manifest
+
     files = read_folder(folder)
     problems: list[Problem] = []
     manifest, skill = None, None

@@ -3,17 +3,17 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from habilis.engine.approvals import Approval, ask_approval, hash_order, put_back, take_approval
+from habilis.engine.approvals import Approval, ask_approval, find_approval, hash_order, put_back, take_approval
 from habilis.engine.calls import carry_out
 from habilis.engine.outside import Outside
-from habilis.engine.preparing import PUBLISH_ARGUMENTS, Prepared, prepare_call
+from habilis.engine.preparing import PUBLISH_ARGUMENTS, Prepared, prepare_call, preview
 from habilis.engine.resolve import CallOrder
 from habilis.engine.workspace import Workspace, open_workspace, read_document
 from habilis.errors import ApprovalRequired, BadInput, Forbidden, HabilisError, NotFound
 from habilis.home.store import Home, Revision
 from habilis.manifest.model import Manifest, Tool
 from habilis.markdown import to_html
-from habilis.messages import Json, Result
+from habilis.messages import Json, Request, Result
 from habilis.names import ProjectSlug, asset_ref
 from habilis.policy.rules import decide
 from habilis.records import Account, Asset, Publication, read_account, read_asset, write_account, write_asset
@@ -53,15 +53,14 @@ def ask_publish(home: Home, order: PublishOrder, outside: Outside, *, actor: str
         BadInput: The account is no channel, or nothing publishes to its kind.
         Refused, UpstreamFailed: As for a call.
     """
-    revision = home.open()
-    workspace = open_workspace(home, revision, order.project)
-    channel = find_channel(workspace, order.channel)
-    asset = read_project_asset(revision, workspace, order.asset)
-    call = _prepare(home, workspace, channel, _arguments(asset))
-    decision = decide("publish", call.found.tool.name, workspace.rules)
-    if decision.verdict == "deny":
-        raise Forbidden(decision.reason, where=f"tool '{call.found.tool.name}'")
+    call, asset = _allowed(home, order)
     return ask_approval(home, call, outside, actor=actor, asset=asset.ref)
+
+
+def rehearse_publish(home: Home, order: PublishOrder) -> Request:
+    """The exact request that the publish would send after a yes; asks nobody. Raises as `ask_publish`."""
+    call, _ = _allowed(home, order)
+    return preview(call)
 
 
 def approve(home: Home, project: str, approval_id: str, outside: Outside, *, actor: str) -> Published | Result:
@@ -74,20 +73,7 @@ def approve(home: Home, project: str, approval_id: str, outside: Outside, *, act
     """
     approval = take_approval(home, project, approval_id, now=outside.now())
     try:
-        workspace = open_workspace(home, home.open(), project)
-        order = CallOrder(
-            project=project,
-            tool=f"{approval.ability}.{approval.tool}",
-            arguments=approval.arguments,
-            account=approval.account,
-        )
-        call = prepare_call(home, workspace, order, given=PUBLISH_ARGUMENTS)
-        if hash_order(call) != approval.bound_to:
-            raise ApprovalRequired(
-                "the ability, the account or the arguments have changed since it was asked for",
-                where=f"approval {approval.id}",
-                hint="ask for it again, and approve what is shown then",
-            )
+        workspace, call = _bound(home, approval)
         result = carry_out(home, workspace, call, outside, actor=actor)
     except HabilisError as error:
         if error.outcome in _SETTLED_UNSENT and not isinstance(error, ApprovalRequired):
@@ -97,6 +83,12 @@ def approve(home: Home, project: str, approval_id: str, outside: Outside, *, act
         return result
     notice = _record(home, approval, result, outside.now(), actor=actor)
     return Published(asset=approval.asset, channel=approval.channel, link=result.link, text=result.text, notice=notice)
+
+
+def rehearse_approval(home: Home, project: str, approval_id: str, *, now: datetime) -> Request:
+    """The exact request that a yes would send; the approval goes on waiting. Raises as `approve`."""
+    _, call = _bound(home, find_approval(home, project, approval_id, now=now))
+    return preview(call)
 
 
 def deny(home: Home, project: str, approval_id: str, *, now: datetime) -> Approval:
@@ -166,6 +158,38 @@ def _arguments(asset: Asset) -> dict[str, Json]:
         "asset": asset.ref,
     }
     return {name: value for name, value in arguments.items() if value not in ("", [])}
+
+
+def _allowed(home: Home, order: PublishOrder) -> tuple[Prepared, Asset]:
+    """A publish that no rule denies, and its asset."""
+    revision = home.open()
+    workspace = open_workspace(home, revision, order.project)
+    channel = find_channel(workspace, order.channel)
+    asset = read_project_asset(revision, workspace, order.asset)
+    call = _prepare(home, workspace, channel, _arguments(asset))
+    decision = decide("publish", call.found.tool.name, workspace.rules)
+    if decision.verdict == "deny":
+        raise Forbidden(decision.reason, where=f"tool '{call.found.tool.name}'")
+    return call, asset
+
+
+def _bound(home: Home, approval: Approval) -> tuple[Workspace, Prepared]:
+    """The call that an approval was given for; ApprovalRequired when it has become another."""
+    workspace = open_workspace(home, home.open(), approval.project)
+    order = CallOrder(
+        project=approval.project,
+        tool=f"{approval.ability}.{approval.tool}",
+        arguments=approval.arguments,
+        account=approval.account,
+    )
+    call = prepare_call(home, workspace, order, given=PUBLISH_ARGUMENTS)
+    if hash_order(call) != approval.bound_to:
+        raise ApprovalRequired(
+            "the ability, the account or the arguments have changed since it was asked for",
+            where=f"approval {approval.id}",
+            hint="ask for it again, and approve what is shown then",
+        )
+    return workspace, call
 
 
 def _prepare(home: Home, workspace: Workspace, channel: Account, arguments: dict[str, Json]) -> Prepared:
