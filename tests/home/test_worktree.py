@@ -1,5 +1,6 @@
 """Commits in a working directory, beside a person who uses git and an editor there."""
 
+import errno
 import os
 import subprocess
 import threading
@@ -72,6 +73,37 @@ def test_where_no_home_was_made_the_way_to_make_one_is_said(tmp_path):
 
     with pytest.raises(NotFound, match="habilis init"):
         WorkTreeHome(tmp_path / "sub")
+
+
+def test_a_linked_working_directory_is_no_place_for_a_home(tmp_path):
+    git(tmp_path, "init", "-q", "outer")
+    git(tmp_path / "outer", "commit", "-q", "--allow-empty", "-m", "Outer")
+    git(tmp_path / "outer", "worktree", "add", "-q", "../linked")
+
+    with pytest.raises(Collision, match="another repository"):
+        init_home(tmp_path / "linked")
+
+
+@pytest.mark.parametrize("setting", ["objectFormat = sha256", "refStorage = reftable"])
+def test_a_repository_of_another_format_is_not_written_to(root, write, setting):
+    with (root / ".git/config").open("a") as config:
+        config.write(f"[extensions]\n\t{setting}\n")
+
+    with pytest.raises(HomeReadonly, match="format"):
+        write({"a": b"1"})
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_a_home_that_may_only_be_read_is_said_to_be_so(home, write, monkeypatch, number):
+    write({"a": b"1"})
+
+    def refuse(*_, **__):
+        raise OSError(number, "no")
+
+    monkeypatch.setattr("habilis.home.lock.os.open", refuse)
+
+    with pytest.raises(HomeReadonly, match="owner and mode"):
+        write({"a": b"2"})
 
 
 def test_an_empty_repository_is_a_home_without_commits(tmp_path):
@@ -242,7 +274,7 @@ def test_a_hand_edit_of_the_same_file_is_kept_as_a_commit_of_its_own(home, root,
         lambda at: {"a": at.require("a") + b"!", "gone": b"2", "new": b"3"}, subject="Ours", action="a", actor="b"
     )
 
-    assert subjects(root)[:2] == ["Ours", "Keep manual edit of a, gone, new"]
+    assert subjects(root)[:2] == ["Ours", "Manual edit of a, gone, new"]
     assert (content(root, "a", "HEAD~1"), content(root, "a")) == ("edited", "edited!")
     assert content(root, "new", "HEAD~1") == "untracked"
     assert "gone" not in files(root, "HEAD~1")

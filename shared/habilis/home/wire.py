@@ -74,10 +74,10 @@ def connections(address: Address, reach: Reach) -> urllib3.PoolManager:
     class EncryptedPool(HTTPSConnectionPool):
         ConnectionCls = Encrypted
 
-    pools = urllib3.PoolManager(
-        timeout=urllib3.Timeout(connect=_CONNECT_S, read=reach.timeout_s),
-        ssl_context=ssl.create_default_context(cafile=str(reach.ca_file) if reach.ca_file else None),
-    )
+    # One context for all connections: making one reads every certificate.
+    is_encrypted = address.url.startswith("https:")
+    trusted = ssl.create_default_context(cafile=str(reach.ca_file) if reach.ca_file else None) if is_encrypted else None
+    pools = urllib3.PoolManager(timeout=urllib3.Timeout(connect=_CONNECT_S, read=reach.timeout_s), ssl_context=trusted)
     pools.pool_classes_by_scheme = {"http": PlainPool, "https": EncryptedPool}
     return pools
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from shlex import quote
 
-from habilis.errors import DiskFull, HabilisError, HomeConflict, HomeCorrupt, HomeReadonly, NotFound
+from habilis.errors import Collision, DiskFull, HabilisError, HomeConflict, HomeCorrupt, HomeReadonly, NotFound
 from habilis.home.checkout import Checkout
 from habilis.home.disk import Disk, DiskRevision, FileSeen, is_same
 from habilis.home.durable import make_folders, sync_together, write_files
@@ -200,7 +200,7 @@ class WorkTreeHome:
             objects += [blob(seen.content) for seen in edits.values() if seen]
             wanted = {path: Entry(seen.mode, seen.id) if seen else None for path, seen in edits.items()}
             root, made = trees.changed(self._database, root, wanted)
-            told = tell(f"Keep manual edit of {', '.join(edits)}", action="edit", actor="by hand", at=story.at)
+            told = tell(f"Manual edit of {', '.join(edits)}", action="home.edit", actor="person", at=story.at)
             objects += [*made, commit(root, [parent] if parent else [], told)]
             parent = objects[-1].id
         objects += [each.new for each in touched.values() if each.new]
@@ -257,6 +257,12 @@ def init_home(path: Path, *, clock: Callable[[], datetime] = utc_now) -> WorkTre
     The repository is always the home's own, also inside another one.
     """
     root = path.absolute()
+    if (root / ".git").is_file():
+        raise Collision(
+            "the folder is a part of another repository: a linked working directory or a submodule",
+            where=str(root),
+            hint="choose another folder",
+        )
     make_folders(root, mode=0o700)
     make_repository(root / ".git", bare=False)
     home = WorkTreeHome(path, clock=clock)
