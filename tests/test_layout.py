@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,17 @@ def test_the_lock_for_tests_holds_the_lock_for_running():
     )
 
     assert to_run - to_test == set()
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_a_lock_holds_what_the_project_asks_for(lock):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = [*project["dependencies"], *(project["optional-dependencies"]["dev"] if "dev" in lock else ())]
+    pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / lock).read_text(encoding="utf-8"), re.MULTILINE))
+
+    names = {re.match(r"[\w.-]+", requirement).group().lower() for requirement in asked}
+
+    assert names - pinned == set()
 
 
 @pytest.mark.part("git")
