@@ -3,10 +3,10 @@
 import html
 import json
 import re
-import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
@@ -76,8 +76,8 @@ class Browser:
         text = self._client.get(page).raise_for_status().text
         hidden = re.findall(r'<input type="hidden"[^>]*\bname="([^"]+)" value="([^"]*)"', text)
         form = {name: html.unescape(value) for name, value in hidden}
-        # WordPress takes a name once per person, so each time another one is typed into the page's field.
-        form["app_name"] = f"Habilis {secrets.token_hex(4)}"
+        # What a person leaves as it stands in the page's field: WordPress takes a name once per person.
+        form["app_name"] = parse_qs(urlsplit(page).query)["app_name"][0]
         answer = self._client.post(page.partition("?")[0], data={**form, button: "1"})
         return self._client.get(answer.headers["location"], follow_redirects=True)
 

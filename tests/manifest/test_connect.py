@@ -48,7 +48,7 @@ def test_a_service_may_call_back_over_http_and_never_say_no():
         ("[success_url, reject_url]", "[success_url, success_url]", "named twice: the first parameter"),
         ("[success_url, reject_url]", "[]", "found none; expected at least 1"),
         ('"${PRESS_SITE}/authorize?app_id={{app_id}}"', "https://evil.test/authorize", "evil.test is not in hosts"),
-        ("{{app_id}}", "{{title}}", "nothing fills {{title}}; known here are app_id"),
+        ("{{app_id}}", "{{title}}", "nothing fills {{title}}; known here are app_id, app_name"),
         ("callback: https", "callback: http", "found 'http'; expected https; did you mean 'https'?"),
         ('equals: "false"', "equals: false", 'expected text; found false; quote it'),
         ("param: success, ", "", "connect.denied.param: missing"),

@@ -39,7 +39,7 @@ def manifest(*hosts):
 
 def address(of, *, callback=CALLBACK, site="https://blog.example", hosts=(), private_hosts=frozenset()):
     keys = {"WP_SITE": site} if site else {}
-    return page_address(of, manifest(*hosts), keys, app_id="a-uuid", callback=callback, private_hosts=private_hosts)
+    return page_address(of, manifest(*hosts), keys, application={"app_id": "a-uuid"}, callback=callback, private_hosts=private_hosts)
 
 
 def returned(changes=None, *, of=None, asked="https://blog.example"):

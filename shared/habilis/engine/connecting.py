@@ -21,7 +21,7 @@ from habilis.errors import (
 from habilis.home.store import Home
 from habilis.home.waiting import Waiting
 from habilis.manifest.model import RedirectFlow
-from habilis.messages import Request
+from habilis.messages import Json, Request
 from habilis.records import stamp
 from habilis.redaction import current
 from habilis.signin.redirect import page_address, read_return
@@ -85,7 +85,12 @@ def start_sign_in(home: Home, project: str, account: str, outside: Outside) -> S
         record = {"project": project, "account": account, "ability": manifest.id, "expires_at": stamp(expires_at)}
         # Kept past its time, so that a late return is told that it is late and not that it never was.
         _waiting(home).put(state, record, expires_at + _WAITS_FOR)
-    url = page_address(flow, manifest, keys, app_id=APP_ID, callback=callback, private_hosts=found.private_hosts)
+    # Some services take a name once per person, so each sign-in has its own; people find it again in their lists there.
+    name = f"Habilis: {project}/{account}, {outside.now():%Y-%m-%d %H:%M:%S}"
+    application: dict[str, Json] = {"app_id": APP_ID, "app_name": name}
+    url = page_address(
+        flow, manifest, keys, application=application, callback=callback, private_hosts=found.private_hosts
+    )
     return Started(url=url, returns_by_itself=bool(callback), expires_at=expires_at)
 
 

@@ -194,7 +194,7 @@ class RedirectFlow:
     Attributes:
         label: Text of the button.
         needs: Keys asked for first; the page lives on them.
-        url: The page; `{{app_id}}` is a UUID naming this application.
+        url: The page; `{{app_id}}` is a UUID naming this application, `{{app_name}}` a name new for each sign-in.
         callback_params: Query parameters that take the callback's address.
         needs_https: Whether the service calls back over https only.
         returns: Key to the query parameter that brings it.

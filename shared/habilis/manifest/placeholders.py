@@ -21,7 +21,7 @@ CONTRACT_ARGUMENTS: Mapping[str, frozenset[str]] = {
     "email": PUBLISH_ARGUMENTS | {"to", "subject"},
 }
 SOURCE_ARGUMENTS = frozenset({"from", "to", "days"})
-CONNECT_ARGUMENTS = frozenset({"app_id"})
+CONNECT_ARGUMENTS = frozenset({"app_id", "app_name"})
 _PLACEHOLDER = re.compile(r"(\{\{|\$\{)[^{}]*\}{0,2}…?")
 _OF_FILES = frozenset({"files", "file"})
 _OF_STEPS = frozenset({"item", "index"})

@@ -326,7 +326,7 @@ class ConnectShape(Shape):
     needs: list[str] = []
     """Keys asked for first; the page lives on them."""
     url: str
-    """The page; `{{app_id}}` is a UUID that names this application."""
+    """The page; `{{app_id}}` is a UUID that names this application, `{{app_name}}` a name new for each sign-in."""
     callback_params: Annotated[list[Parameter], Field(min_length=1)]
     """Query parameters that take the callback's address."""
     callback: Literal["https"] | None = None

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from habilis.errors import BadInput, Refused, SignInDenied, SignInFailed
 from habilis.hosts import AllowedHosts, checked_url, origin_of, site_address
 from habilis.manifest.model import Manifest, RedirectFlow
+from habilis.messages import Json
 from habilis.names import KeyName
 from habilis.templating import Scope
 
@@ -20,7 +21,7 @@ def page_address(
     manifest: Manifest,
     keys: Mapping[str, str],
     *,
-    app_id: str,
+    application: Mapping[str, Json],
     callback: str,
     private_hosts: frozenset[str],
 ) -> str:
@@ -30,7 +31,7 @@ def page_address(
         flow: What the manifest says of its sign-in.
         manifest: Whose hosts the page must be on.
         keys: The account's keys so far; they hold all of `flow.needs`.
-        app_id: A UUID that names this application to the service.
+        application: What names this application to the service: `app_id`, a UUID, and `app_name`.
         callback: Where the service sends the browser back; "" leaves the parameters out, and the person pastes.
         private_hosts: As of the account.
 
@@ -38,7 +39,7 @@ def page_address(
         SecretMissing: One of `needs` is not set.
         HostNotAllowed: The page is not on one of the manifest's hosts.
     """
-    url = flow.url.fill(Scope(arguments={"app_id": app_id}, keys=keys))
+    url = flow.url.fill(Scope(arguments=application, keys=keys))
     if callback and flow.callback_params:
         page, hash_sign, fragment = url.partition("#")
         pairs = "&".join(f"{quote(name, safe='')}={quote(callback, safe='')}" for name in flow.callback_params)
