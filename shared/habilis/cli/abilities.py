@@ -4,8 +4,9 @@ import sys
 
 import click
 
-from habilis.cli.desk import ACTOR, Desk, columns, with_desk
-from habilis.engine.installs import Plan, install, list_installed, plan_install
+from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk
+from habilis.cli.text import columns, one_line
+from habilis.engine.installs import Plan, install, list_installed, plan_install, show_ability
 from habilis.marketplace import index
 from habilis.messages import Json
 
@@ -19,12 +20,12 @@ def abilities() -> None:
 @click.argument("spec")
 @click.option("--project", default="", metavar="P", help="Install for this project only.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Show what it brings; write nothing.")
-@with_desk
-def abilities_install(desk: Desk, spec: str, project: str, *, yes: bool, dry_run: bool) -> None:
+@with_changing_desk
+def abilities_install(desk: Desk, spec: str, project: str, *, yes: bool) -> None:
     r"""Install an ability from SPEC: a folder, or the id of one that Habilis ships.
 
-    Everything is checked before anything is written, what it brings is shown, and it lands in one commit.
+    Everything is checked before anything is written, what it brings is shown, and it lands in one commit. On a terminal
+    you are asked first.
 
     \b
     Examples:
@@ -33,12 +34,13 @@ def abilities_install(desk: Desk, spec: str, project: str, *, yes: bool, dry_run
     """
     plan = plan_install(desk.home, spec, project=project)
     lines = _described(plan.includes())
-    if dry_run:
-        desk.show({"includes": plan.includes(), "commit": ""}, [*lines, "", "Nothing was written."])
+    if desk.dry_run:
+        told = [*lines, "", "A dry run: nothing was written."]
+        desk.show({"includes": plan.includes(), "commit": "", "dry_run": True}, told)
         return
     if not yes and not plan.is_same and sys.stdin.isatty():
         for line in lines:
-            click.echo(line, err=True)
+            click.echo(one_line(line), err=True)
         click.confirm(f"Install {plan.id}?", abort=True, err=True)
     commit = install(desk.home, plan, actor=ACTOR, now=desk.outside.now())
     done = "is installed already, unchanged" if plan.is_same else "is installed"
@@ -50,7 +52,7 @@ def abilities_install(desk: Desk, spec: str, project: str, *, yes: bool, dry_run
 @click.option("--shipped", is_flag=True, help="List what Habilis ships instead.")
 @with_desk
 def abilities_ls(desk: Desk, project: str, *, shipped: bool) -> None:
-    """List installed abilities, with those of project P where it is named."""
+    """List the installed abilities, with those of project P where it is named; a fault stands beside its ability."""
     if shipped:
         entries = index()
         rows = [(str(entry["id"]), str(entry["version"]), str(entry["summary"])) for entry in entries]
@@ -66,8 +68,6 @@ def abilities_ls(desk: Desk, project: str, *, shipped: bool) -> None:
 @with_desk
 def abilities_show(desk: Desk, ability: str) -> None:
     """Show what an installed ABILITY, or one that Habilis ships, brings: keys, hosts, tools, channels."""
-    from habilis.engine.installs import show_ability
-
     includes = show_ability(desk.home, ability)
     desk.show(includes, _described(includes))
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from habilis.cli.desk import ACTOR, Desk, columns, with_desk
+from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk
+from habilis.cli.text import columns, one_line
 from habilis.engine import accounts as engine
 from habilis.engine.resolve import find_manifest
 from habilis.engine.workspace import open_workspace
@@ -26,7 +27,7 @@ def accounts() -> None:
 @click.option("--kind", default="", help="Make it a channel of this kind.")
 @click.option("--to", "destination", multiple=True, metavar="FIELD=VALUE", help="A field of the channel's destination.")
 @click.option("--keys", "key_source", metavar="FILE|-", help="Read keys from a file, or from standard input with -.")
-@with_desk
+@with_changing_desk
 def accounts_add(  # noqa: PLR0913 - one parameter an option
     desk: Desk, project: str, ability: str, account: str, label: str, kind: str, destination: tuple[str, ...],
     key_source: str | None,
@@ -51,7 +52,7 @@ def accounts_add(  # noqa: PLR0913 - one parameter an option
         keys=_keys(desk, project, ability, key_source),
     )
     made = engine.add_account(desk.home, order, actor=ACTOR, now=desk.outside.now())
-    view = next(view for view in engine.list_accounts(desk.home, project) if view.id == made.id)
+    view = engine.show_account(desk.home, project, made.id)
     unset = [key.name for key in view.keys if not key.is_set and not key.is_optional]
     wanting = [f"Still to set: habilis accounts set {project} {made.id} {name}" for name in unset]
     desk.show(view, [f"Added the account {made.id} to {project}.", *wanting])
@@ -81,23 +82,32 @@ def accounts_ls(desk: Desk, project: str) -> None:
 @click.argument("project")
 @click.argument("account")
 @click.argument("name")
-@with_desk
+@with_changing_desk
 def accounts_set(desk: Desk, project: str, account: str, name: str) -> None:
-    """Set the key NAME of an ACCOUNT; the value is asked for, or read from standard input.
+    r"""Set the key NAME of an ACCOUNT of PROJECT; the value is asked for, or read from standard input.
 
-    It counts from the next call on. The value is never shown again.
+    It counts from the next call on. The value is never shown again. One line break at its end is left off.
+
+    \b
+    Examples:
+      habilis accounts set acme wordpress WP_APP_PASSWORD
+      habilis accounts set acme wordpress WP_APP_PASSWORD < password.txt
     """
-    value = click.prompt(name, hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.read()
-    engine.set_key(desk.home, project, account, name, value)
-    desk.show({"account": account, "key": name, "is_set": True}, [f"{name} is set."])
+    if sys.stdin.isatty():
+        value = click.prompt(name, hide_input=True, err=True)
+    else:
+        value = _stdin().removesuffix("\n").removesuffix("\r")
+    engine.set_key(desk.home, project, account, name, value, dry_run=desk.dry_run)
+    told = f"{name} would be set; a dry run: nothing was written." if desk.dry_run else f"{name} is set."
+    desk.show({"account": account, "key": name, "is_set": not desk.dry_run, "dry_run": desk.dry_run}, [told])
 
 
 @accounts.command("default")
 @click.argument("project")
 @click.argument("account")
-@with_desk
+@with_changing_desk
 def accounts_default(desk: Desk, project: str, account: str) -> None:
-    """Use ACCOUNT wherever a call of its service names none."""
+    """Use ACCOUNT of PROJECT wherever a call of its service names none."""
     engine.set_default(desk.home, project, account, actor=ACTOR)
     desk.show({"account": account, "is_default": True}, [f"{account} is now the default."])
 
@@ -106,11 +116,15 @@ def accounts_default(desk: Desk, project: str, account: str) -> None:
 @click.argument("project")
 @click.argument("account")
 @click.argument("host", metavar="HOST:PORT")
-@with_desk
+@with_changing_desk
 def accounts_allow_private(desk: Desk, project: str, account: str, host: str) -> None:
-    """Let ACCOUNT call one HOST:PORT on a private address, such as localhost:8080 or nas.local:5000.
+    r"""Let ACCOUNT of PROJECT call one HOST:PORT on a private address.
 
     Without this no call reaches a private or local address, whatever an ability says.
+
+    \b
+    Example:
+      habilis accounts allow-private acme wordpress nas.local:8080
     """
     allowed = engine.allow_private(desk.home, project, account, host, actor=ACTOR)
     desk.show({"account": account, "private_host": allowed}, [f"{account} may call {allowed}."])
@@ -120,10 +134,10 @@ def accounts_allow_private(desk: Desk, project: str, account: str, host: str) ->
 @click.argument("project")
 @click.argument("account")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@with_desk
+@with_changing_desk
 def accounts_rm(desk: Desk, project: str, account: str, *, yes: bool) -> None:
-    """Remove ACCOUNT with its keys, activity and data."""
-    if not yes and sys.stdin.isatty():
+    """Remove ACCOUNT of PROJECT with its keys, activity and data. On a terminal you are asked first."""
+    if not yes and not desk.dry_run and sys.stdin.isatty():
         click.confirm(f"Remove {account} with its keys and data?", abort=True, err=True)
     engine.remove_account(desk.home, project, account, actor=ACTOR)
     desk.show({"account": account, "removed": True}, [f"Removed {account}."])
@@ -141,21 +155,46 @@ def _fields(pairs: tuple[str, ...]) -> dict[str, str]:
 
 def _keys(desk: Desk, project: str, ability: str, source: str | None) -> dict[str, str]:
     if source == "-":
-        return values_of(read_lines(sys.stdin.read()))
+        return _read_keys(_stdin())
     if source is not None:
         path = Path(source).expanduser()
         if not path.is_file():
             raise BadInput(f"there is no file {source!r}", where="--keys")
-        return values_of(read_lines(path.read_text(encoding="utf-8")))
-    if not sys.stdin.isatty():
-        return {}
+        return _read_keys(_decoded(path.read_bytes()))
+    return _asked_keys(desk, project, ability) if sys.stdin.isatty() else {}
+
+
+def _read_keys(text: str) -> dict[str, str]:
+    lines = read_lines(text)
+    broken = [line.number for line in lines if line.is_broken]
+    if broken:
+        raise BadInput(
+            f"line {broken[0]} is no NAME=value", where="--keys", hint="quote a value that holds odd characters"
+        )
+    return values_of(lines)
+
+
+def _asked_keys(desk: Desk, project: str, ability: str) -> dict[str, str]:
     manifest = find_manifest(open_workspace(desk.home, desk.home.open(), project), ability)
     found = {}
     for key in manifest.auth:
         if key.help:
-            click.echo(f"  {key.help}", err=True)
-        note = " (optional)" if key.optional else ""
-        value = click.prompt(f"{key.label}{note}", default="", show_default=False, hide_input=key.secret, err=True)
+            click.echo(f"  {one_line(key.help)}", err=True)
+        label = one_line(key.label) + (" (optional)" if key.optional else "")
+        value = click.prompt(label, default="", show_default=False, hide_input=key.secret, err=True)
         if value:
             found[str(key.env)] = value
     return found
+
+
+def _stdin() -> str:
+    return _decoded(sys.stdin.buffer.read())
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # Raised out of the handler's reach: the library's error holds the keys.
+        pass
+    raise BadInput("the keys are not UTF-8 text", where="--keys")

@@ -1,13 +1,11 @@
 """`habilis tools` and `habilis call`."""
 
-import json
 from pathlib import Path
 
 import click
 
-from habilis.cli.desk import ACTOR, Desk, columns, with_desk
-from habilis.engine.approvals import Approval, request_as_data
-from habilis.engine.calls import call_tool, rehearse_call
+from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk
+from habilis.cli.text import columns, lines_of
 from habilis.engine.offer import offer_instructions, offer_tools
 from habilis.engine.resolve import CallOrder
 from habilis.errors import ArgsInvalid, BadInput
@@ -19,7 +17,14 @@ from habilis.reading import read_json
 @click.argument("project")
 @with_desk
 def tools(desk: Desk, project: str) -> None:
-    """List what an agent is offered in PROJECT: tools by ability, and the instructions it may read."""
+    r"""List what an agent is offered in PROJECT: tools by ability, and the instructions it may read.
+
+    A tool that is not ready says what it needs. With --json each tool has its input schema.
+
+    \b
+    Example:
+      habilis tools acme --json
+    """
     offered = offer_tools(desk.home, project)
     skills = offer_instructions(desk.home, project)
     lines: list[str] = []
@@ -43,41 +48,41 @@ def tools(desk: Desk, project: str) -> None:
 @click.argument("project")
 @click.argument("tool")
 @click.option("--arg", "pairs", multiple=True, metavar="NAME=VALUE", help="An argument; may be given again.")
-@click.option("--input", "document", metavar="JSON|@FILE", help="All arguments as a JSON object.")
+@click.option("--input", "source", metavar="JSON|@FILE", help="All arguments as a JSON object.")
 @click.option("--account", default="", help="The account to go through. [default: the service's]")
-@click.option("--dry-run", is_flag=True, help="Show the exact request, keys masked; send nothing.")
-@with_desk
-def call(  # noqa: PLR0913 - one parameter an option
-    desk: Desk, project: str, tool: str, pairs: tuple[str, ...], document: str | None, account: str, *, dry_run: bool
-) -> None:
+@with_changing_desk
+def call(desk: Desk, project: str, tool: str, pairs: tuple[str, ...], source: str | None, account: str) -> None:
     r"""Call a TOOL of PROJECT and print what comes back.
 
-    A tool that publishes is not carried out at once: it waits for `habilis approvals approve`.
+    A tool that publishes is not carried out at once: it waits for `habilis approvals approve`. A dry run shows the
+    exact request, keys masked.
 
     \b
     Examples:
       habilis call acme list_recent_posts
       habilis call acme publish_article --arg title=Hello --arg html='<p>Hi</p>' --dry-run
     """
-    order = CallOrder(
-        project=project, tool=tool, arguments=_arguments(desk, project, tool, pairs, document), account=account
-    )
-    if dry_run:
-        request = request_as_data(rehearse_call(desk.home, order))
-        desk.show({"request": request}, _request_lines(request))
+    from habilis.cli.requests import request_lines, show_request
+    from habilis.engine.approvals import Approval
+    from habilis.engine.calls import call_tool, rehearse_call
+
+    arguments = _arguments(desk, project, tool, pairs, source)
+    order = CallOrder(project=project, tool=tool, arguments=arguments, account=account)
+    if desk.dry_run:
+        show_request(desk, rehearse_call(desk.home, order))
         return
     done = call_tool(desk.home, order, desk.outside, actor=ACTOR)
     if isinstance(done, Approval):
         waits = f"Waits for a yes: habilis approvals approve {project} {done.id}"
-        desk.show({"approval": done.as_data()}, [*_request_lines(dict(done.request)), "", waits])
+        desk.show({"approval": done.as_data()}, [*request_lines(done.request), "", waits])
         return
-    desk.show(done, [done.text])
+    desk.show(done, lines_of(done.text))
 
 
-def _arguments(desk: Desk, project: str, tool: str, pairs: tuple[str, ...], document: str | None) -> dict[str, Json]:
+def _arguments(desk: Desk, project: str, tool: str, pairs: tuple[str, ...], source: str | None) -> dict[str, Json]:
     arguments: dict[str, Json] = {}
-    if document is not None:
-        parsed = read_json(_document_text(document), what="--input")
+    if source is not None:
+        parsed = read_json(_read(source), what="--input")
         if not isinstance(parsed, dict):
             raise ArgsInvalid("--input must be a JSON object")
         arguments = parsed
@@ -90,12 +95,12 @@ def _arguments(desk: Desk, project: str, tool: str, pairs: tuple[str, ...], docu
     return arguments
 
 
-def _document_text(document: str) -> bytes:
-    if not document.startswith("@"):
-        return document.encode()
-    path = Path(document[1:]).expanduser()
+def _read(source: str) -> bytes:
+    if not source.startswith("@"):
+        return source.encode(errors="surrogateescape")
+    path = Path(source[1:]).expanduser()
     if not path.is_file():
-        raise BadInput(f"there is no file {document[1:]!r}", where="--input")
+        raise BadInput(f"there is no file {source[1:]!r}", where="--input")
     return path.read_bytes()
 
 
@@ -110,17 +115,8 @@ def _types(desk: Desk, project: str, tool: str) -> dict[str, Json]:
 
 
 def _typed(value: str) -> Json:
+    """A value as JSON where it is some; else as text, which the check of the arguments then names."""
     try:
-        typed: Json = json.loads(value)
-    except ValueError:
+        return read_json(value.encode(errors="surrogateescape"), what="--arg")
+    except ArgsInvalid:
         return value
-    return typed
-
-
-def _request_lines(request: dict[str, Json]) -> list[str]:
-    headers = request["headers"]
-    lines = [f"{request['method']} {request['url']}"]
-    lines += [f"{name}: {value}" for name, value in (headers.items() if isinstance(headers, dict) else ())]
-    if request["body"] is not None:
-        lines += ["", json.dumps(request["body"], ensure_ascii=False, indent=2)]
-    return lines

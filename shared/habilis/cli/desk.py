@@ -1,35 +1,43 @@
-"""What every command shares: the home it works on, `--home`, `--json`, and one way to print."""
+"""What every command shares: the home it works on, its common options, and one way to print."""
 
 import functools
-import json
 import os
 from collections.abc import Callable, Iterable
 from typing import Concatenate, ParamSpec
 
 import click
 
+from habilis.cli.text import document, one_line
 from habilis.engine.outside import Outside
+from habilis.engine.rehearsal import RehearsalHome, Rehearsed
 from habilis.engine.rendering import as_json
 from habilis.engine.settings import Settings, live_outside, open_home, read_settings
 from habilis.home.store import Home
 from habilis.redaction import clean
 
 _P = ParamSpec("_P")
+_Command = Callable[Concatenate["Desk", _P], None]
 ACTOR = "user"
 
 
 class Desk:
-    """The home a command works on, and where it prints."""
+    """The home a command works on, and where it prints.
 
-    def __init__(self, home: str | None, *, as_document: bool) -> None:
+    Attributes:
+        dry_run: Whether nothing may be written or sent.
+    """
+
+    def __init__(self, home: str | None, *, as_document: bool, dry_run: bool = False) -> None:
         environ = {**os.environ, **({"HABILIS_HOME": home} if home else {})}
         self.settings: Settings = read_settings(environ, private_network="per_account")
+        self.dry_run = dry_run
         self._as_document = as_document
 
     @functools.cached_property
     def home(self) -> Home:
-        """The home, opened when it is first needed."""
-        return open_home(self.settings)
+        """The home, opened when it is first needed; in a dry run one whose first commit ends the command."""
+        home = open_home(self.settings)
+        return RehearsalHome(home) if self.dry_run else home
 
     @functools.cached_property
     def outside(self) -> Outside:
@@ -39,32 +47,45 @@ class Desk:
     def show(self, data: object, lines: Iterable[str]) -> None:
         """Print the lines, or with --json the data as one document; keys are masked in both."""
         if self._as_document:
-            click.echo(json.dumps(clean(as_json(data)), ensure_ascii=False, indent=2))
+            click.echo(document(clean(as_json(data))))
             return
         for line in lines:
-            click.echo(printable(str(clean(line))))
+            click.echo(one_line(clean(line)))
+
+    def show_rehearsed(self, rehearsed: Rehearsed) -> None:
+        """Print the commit that a dry run came to."""
+        written = {path: data.decode(errors="replace") for path, data in rehearsed.changes.items() if data is not None}
+        removed = [path for path, data in rehearsed.changes.items() if data is None]
+        lines = [f"  {'write ' if path in written else 'remove'}  {path}" for path in rehearsed.changes]
+        told = [f"{rehearsed.subject}:", *lines] if lines else ["Nothing would change."]
+        self.show(
+            {"dry_run": {"subject": rehearsed.subject, "writes": written, "removes": removed}},
+            [*told, "", "A dry run: nothing was written."],
+        )
 
 
-def with_desk(command: Callable[Concatenate[Desk, _P], None]) -> Callable[_P, None]:
+def with_desk(command: _Command[_P]) -> Callable[_P, None]:
     """Give a command its desk, and the options --home and --json."""
 
     @click.option("--json", "as_document", is_flag=True, help="Print one JSON document.")
     @click.option("--home", metavar="DIR", help="The home. [default: HABILIS_HOME or ~/.habilis]")
     @functools.wraps(command)
     def run(*args: _P.args, **kwargs: _P.kwargs) -> None:
-        home, as_document = kwargs.pop("home"), kwargs.pop("as_document")
-        command(Desk(home if isinstance(home, str) else None, as_document=bool(as_document)), *args, **kwargs)
+        _run(command, *args, **kwargs)
 
     return run
 
 
-def printable(text: str) -> str:
-    """Text that cannot steer a terminal: control characters shown escaped."""
-    return "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text)
+def with_changing_desk(command: _Command[_P]) -> Callable[_P, None]:
+    """Give a command that changes something its desk, and --dry-run beside --home and --json."""
+    dry_run = click.option("--dry-run", is_flag=True, help="Show what would be done; write and send nothing.")
+    return dry_run(with_desk(command))
 
 
-def columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
-    """Rows as lines, each column as wide as its widest cell."""
-    table = list(rows)
-    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+def _run(command: _Command[_P], *args: _P.args, **kwargs: _P.kwargs) -> None:
+    home, as_document, dry_run = kwargs.pop("home"), kwargs.pop("as_document"), kwargs.pop("dry_run", False)
+    desk = Desk(home if isinstance(home, str) else None, as_document=bool(as_document), dry_run=bool(dry_run))
+    try:
+        command(desk, *args, **kwargs)
+    except Rehearsed as rehearsed:
+        desk.show_rehearsed(rehearsed)

@@ -5,29 +5,39 @@ from pathlib import Path
 
 import click
 
-from habilis.cli.desk import ACTOR, Desk, with_desk
+from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk
 from habilis.engine.projects import add_project, list_projects
 from habilis.engine.tokens import TokenRole, token_entry
+from habilis.names import project_slug
 
 _TOKEN_BYTES = 32
 
 
 @click.command()
 @click.argument("directory", required=False)
-@with_desk
+@with_changing_desk
 def init(desk: Desk, directory: str | None) -> None:
-    """Make a home in DIRECTORY (default: --home).
+    r"""Make a home in DIRECTORY (default: --home).
 
     A home is a git repository of its own: abilities, projects, accounts and numbers lie in it as files, every change is
     one commit, and `git log` tells the story. Keys and activity lie beside it and are never committed.
 
     Running it on a home changes nothing.
+
+    \b
+    Example:
+      habilis init ~/habilis
     """
-    from habilis.home.worktree import init_home
+    from habilis.home.worktree import WorkTreeHome, init_home
 
     path = Path(directory).expanduser() if directory else desk.settings.home
-    home = init_home(path)
-    desk.show({"home": str(path), "revision": home.open().id}, [f"The home is at {path}."])
+    if desk.dry_run:
+        is_made = (path / ".git").is_dir()
+        told = f"{path} is a home already." if is_made else f"A home would be made in {path}."
+        desk.show({"dry_run": {"home": str(path), "is_made": is_made}}, [told])
+        return
+    home: WorkTreeHome = init_home(path)
+    desk.show({"home": str(path), "revision": home.open().id}, [f"The home is in {path}."])
 
 
 @click.group()
@@ -38,9 +48,14 @@ def projects() -> None:
 @projects.command("add")
 @click.argument("project")
 @click.option("--name", default="", help="How people call it. [default: the slug]")
-@with_desk
+@with_changing_desk
 def projects_add(desk: Desk, project: str, name: str) -> None:
-    """Make a PROJECT, named by its slug: a-z, 0-9 and dashes."""
+    r"""Make a PROJECT, named by its slug: a-z, 0-9 and dashes.
+
+    \b
+    Example:
+      habilis projects add acme --name "Acme Inc."
+    """
     slug = add_project(desk.home, project, name=name, actor=ACTOR)
     desk.show({"project": slug}, [f"Made the project {slug}."])
 
@@ -60,19 +75,23 @@ def tokens() -> None:
 
 @tokens.command("new")
 @click.argument("role", type=click.Choice(["admin", "operator", "agent", "scheduler"]))
-@click.option("--project", "only", multiple=True, help="Limit it to this project; may be given again.")
+@click.option("--project", "only", multiple=True, metavar="P", help="Limit it to this project; may be given again.")
 @with_desk
 def tokens_new(desk: Desk, role: TokenRole, only: tuple[str, ...]) -> None:
-    r"""Make a token of a ROLE; only its hash goes into the functions' settings.
+    r"""Make a token of a ROLE and print it once; only its hash goes into the functions' settings.
 
     \b
     admin      everything, installing too
     operator   accounts, keys, approvals
     agent      calls and asks; it can never approve
     scheduler  the daily snapshot
+
+    \b
+    Example:
+      habilis tokens new agent --project acme
     """
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    entry = token_entry(role, token, only)
+    entry = token_entry(role, token, tuple(project_slug(slug) for slug in only))
     desk.show(
         {"token": token, "entry": entry},
         [f"Token, shown once:           {token}", f"Add this to HABILIS_TOKENS:  {entry}"],

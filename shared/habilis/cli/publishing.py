@@ -2,10 +2,19 @@
 
 import click
 
-from habilis.cli.desk import ACTOR, Desk, columns, with_desk
-from habilis.engine.approvals import Approval, list_approvals
-from habilis.engine.publishing import Published, PublishOrder, approve, ask_publish, deny
-from habilis.engine.snapshots import snapshot_project
+from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk
+from habilis.cli.requests import request_lines, show_request
+from habilis.cli.text import columns, lines_of
+from habilis.engine.approvals import Approval, find_approval, list_approvals
+from habilis.engine.publishing import (
+    Published,
+    PublishOrder,
+    approve,
+    ask_publish,
+    deny,
+    rehearse_approval,
+    rehearse_publish,
+)
 from habilis.records import stamp
 
 
@@ -13,10 +22,21 @@ from habilis.records import stamp
 @click.argument("project")
 @click.argument("asset", metavar="TYPE/ID")
 @click.argument("channel")
-@with_desk
+@with_changing_desk
 def publish(desk: Desk, project: str, asset: str, channel: str) -> None:
-    """Ask for an asset to go out through a CHANNEL; it goes out after `habilis approvals approve`."""
+    r"""Ask for the asset TYPE/ID of PROJECT to go out through a CHANNEL.
+
+    It goes out after `habilis approvals approve`.
+
+    \b
+    Examples:
+      habilis publish acme article/hello-world blog
+      habilis publish acme article/hello-world blog --dry-run     shows the exact request, keys masked
+    """
     order = PublishOrder(project=project, asset=asset, channel=channel)
+    if desk.dry_run:
+        show_request(desk, rehearse_publish(desk.home, order))
+        return
     asked = ask_publish(desk.home, order, desk.outside, actor=ACTOR)
     waits = f"Waits for a yes: habilis approvals approve {project} {asked.id}"
     desk.show({"approval": asked.as_data()}, [_described(asked), waits])
@@ -33,43 +53,70 @@ def approvals() -> None:
 def approvals_ls(desk: Desk, project: str) -> None:
     """List what waits for a yes in PROJECT."""
     waiting = list_approvals(desk.home, project, now=desk.outside.now())
-    rows = [(entry.id, stamp(entry.asked_at), _described(entry)) for entry in waiting]
+    rows = [(entry.id, stamp(entry.asked_at), entry.asked_by, _described(entry)) for entry in waiting]
     desk.show({"approvals": [entry.as_data() for entry in waiting]}, columns(rows) or ["Nothing waits."])
+
+
+@approvals.command("show")
+@click.argument("project")
+@click.argument("approval")
+@with_desk
+def approvals_show(desk: Desk, project: str, approval: str) -> None:
+    """Show an APPROVAL of PROJECT with the request that would go out, keys masked."""
+    waiting = find_approval(desk.home, project, approval, now=desk.outside.now())
+    asked = f"asked by {waiting.asked_by} at {stamp(waiting.asked_at)}, until {stamp(waiting.expires_at)}"
+    desk.show(waiting.as_data(), [_described(waiting), asked, "", *request_lines(waiting.request)])
 
 
 @approvals.command("approve")
 @click.argument("project")
 @click.argument("approval")
-@with_desk
+@with_changing_desk
 def approvals_approve(desk: Desk, project: str, approval: str) -> None:
-    """Give the yes to an APPROVAL and carry it out."""
+    """Give the yes to an APPROVAL of PROJECT and carry it out, once."""
+    if desk.dry_run:
+        show_request(desk, rehearse_approval(desk.home, project, approval, now=desk.outside.now()))
+        return
     done = approve(desk.home, project, approval, desk.outside, actor=ACTOR)
     if isinstance(done, Published):
         lines = [f"Published {done.asset} to {done.channel}: {done.link or done.text}"]
         desk.show(done, [*lines, done.notice] if done.notice else lines)
         return
-    desk.show(done, [done.text])
+    desk.show(done, lines_of(done.text))
 
 
 @approvals.command("deny")
 @click.argument("project")
 @click.argument("approval")
-@with_desk
+@with_changing_desk
 def approvals_deny(desk: Desk, project: str, approval: str) -> None:
-    """Refuse an APPROVAL; nothing is sent."""
-    denied = deny(desk.home, project, approval, now=desk.outside.now())
+    """Refuse an APPROVAL of PROJECT; nothing is sent."""
+    now = desk.outside.now()
+    if desk.dry_run:
+        found = find_approval(desk.home, project, approval, now=now)
+        told = f"Would be refused: {_described(found)}. A dry run: it goes on waiting."
+        desk.show({"dry_run": {"denied": found.as_data()}}, [told])
+        return
+    denied = deny(desk.home, project, approval, now=now)
     desk.show({"denied": denied.as_data()}, [f"Refused: {_described(denied)}"])
 
 
 @click.command()
 @click.argument("project")
 @click.argument("source", default="", metavar="[SOURCE]")
-@with_desk
+@with_changing_desk
 def snapshot(desk: Desk, project: str, source: str) -> None:
-    """Read the last 30 days of PROJECT's numbers: all its sources, or one SOURCE.
+    r"""Read the last 30 days of PROJECT's numbers: all its sources, or one SOURCE.
 
-    Rows are stored by month under snapshots/ in one commit. A source that fails keeps what it had, and stops no other.
+    Rows are stored by month under snapshots/ in one commit. A source that fails keeps what it had, and stops no other;
+    the exit code is then 1.
+
+    \b
+    Example:
+      habilis snapshot acme traffic
     """
+    from habilis.engine.snapshots import snapshot_project
+
     report = snapshot_project(desk.home, project, desk.outside, actor=ACTOR, source=source)
     rows = [
         (entry.account, entry.source, entry.fault or f"{entry.rows} rows", "; ".join(entry.notes))

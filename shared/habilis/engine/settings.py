@@ -12,6 +12,7 @@ from typing import Literal
 from habilis.engine.outside import Outside, Relay, Transport
 from habilis.errors import BadInput
 from habilis.home.store import Home
+from habilis.messages import Answer, Request
 
 PrivateNetwork = Literal["per_account", "never"]
 DEFAULT_HOME = "~/.habilis"
@@ -88,7 +89,7 @@ def open_home(settings: Settings) -> Home:
 def live_outside(settings: Settings) -> Outside:
     """The real world: HTTP, the system's clock and randomness."""
     return Outside(
-        transport=_transport(settings.private_network, settings.ca_file, settings.own_port),
+        transport=_LateTransport(settings),
         now=clock(settings.clock_offset_s),
         token=lambda: secrets.token_urlsafe(_TOKEN_BYTES),
         public_url=settings.public_url,
@@ -100,6 +101,17 @@ def clock(offset_s: float = 0.0) -> Callable[[], datetime]:
     """The system's clock in UTC, moved by so many seconds."""
     offset = timedelta(seconds=offset_s)
     return lambda: datetime.now(UTC) + offset
+
+
+class _LateTransport:
+    """HTTP, loaded with the first request: most commands, and many replies, send none."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def send(self, request: Request) -> Answer:
+        settings = self._settings
+        return _transport(settings.private_network, settings.ca_file, settings.own_port).send(request)
 
 
 @lru_cache(maxsize=16)
