@@ -1,5 +1,6 @@
 """The objects of one repository: found wherever git put them, kept once read, written as one synced pack."""
 
+import errno
 import secrets
 import struct
 import threading
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_DAMAGE = frozenset({errno.EIO, errno.EISDIR, errno.ENOTDIR})
 _KEPT_BYTES = 32 * 1024 * 1024
 _KEPT_ENTRIES = 200_000
 _TEMPORARY = "tmp_habilis_"
@@ -154,7 +156,11 @@ class Database:
     def _read(self, name: str) -> tuple[Kind, bytes]:
         try:
             found = self._packed(name) or self._loose(name) or self._newly_packed(name) or self._elsewhere(name)
-        except (ValueError, OSError, zlib.error):
+        except (ValueError, zlib.error):
+            raise self._corrupt(name, "is damaged") from None
+        except OSError as error:
+            if error.errno not in _DAMAGE:
+                raise
             raise self._corrupt(name, "is damaged") from None
         if found is None:
             raise self._corrupt(name, "is missing")

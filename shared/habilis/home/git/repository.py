@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from habilis.errors import Busy, HomeLocked, HomeReadonly
-from habilis.home.durable import make_folders, replace_file
+from habilis.home.durable import make_folders, no_room_is_told, replace_file
 from habilis.home.git.refs import FIRST_BRANCH
 from habilis.home.lock import hold
 
@@ -74,4 +74,5 @@ def alone(git_dir: Path, *, timeout_s: float = PATIENCE_S) -> Iterator[None]:
             raise HomeLocked(
                 f"another change is being written to the home: {error.message}", where=str(git_dir), hint="try again"
             ) from None
-        yield
+        with no_room_is_told(git_dir):
+            yield
