@@ -467,9 +467,15 @@ def test_a_home_with_a_history_is_fetched_and_written_to(served, fresh, tmp_path
     home = served(name)
     assert home.open().read("projects/p3/project.yaml") == b"3"
     commit(home, {"log": b"new"})
-
     assert content(folder, "log") == "new"
+    for n in range(3):
+        commit(served(name, cache="first"), {"log": b"newer %d" % n})
+    assert home.open().read("log") == b"newer 2"
+    commit(home, {"log": b"newest"})
+
+    assert content(folder, "log") == "newest"
     assert len(files(folder)) == 6
+    assert len(subjects(folder)) == 10
     assert is_whole(folder)
 
 
