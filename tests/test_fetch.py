@@ -59,11 +59,11 @@ def open_descriptors():
 
 
 def test_every_file_comes_out_by_its_path_sorted(folder):
-    fill(folder, "templates/b.html", "templates/a.html", "avatar.svg")
+    fill(folder, "templates/b.html", "templates/a.html", "templates-old.html", "avatar.svg")
 
     files = read_folder(folder)
 
-    assert list(files) == ["SKILL.md", "avatar.svg", "templates/a.html", "templates/b.html"]
+    assert list(files) == ["SKILL.md", "avatar.svg", "templates-old.html", "templates/a.html", "templates/b.html"]
     assert files["SKILL.md"] == SKILL
 
 

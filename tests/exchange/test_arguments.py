@@ -236,6 +236,11 @@ def test_what_the_engine_fills_in_holds_no_half_character_either():
         ({"oneOf": [{"type": "string"}, {"type": "null"}]}, 1, "text or nothing, got a whole number"),
         ({"oneOf": [{"minLength": 1}, {"type": "string"}]}, "x", "one of its forms, not several at once, got text"),
         ({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, {}, "one of the forms it may have, got fields"),
+        (
+            {"anyOf": [{"properties": {"z": {"type": "string"}}}, {"type": "integer"}]},
+            {"z": 1},
+            "one of the forms it may have, got fields",
+        ),
         ({"uniqueItems": True}, [1, 1], "what its rule uniqueItems allows, got a list"),
         ({"not": {"type": "string"}}, "x", "what its rule not allows, got text"),
     ],

@@ -302,13 +302,13 @@ def test_a_request_without_a_good_address_says_nothing_of_its_other_faults():
     refusal(HostNotAllowed, of, {"title": "a\nb"})
 
 
-def test_an_error_keeps_the_place_that_it_knows_better():
-    of = template(url="${SITE}/x")
+def test_a_private_site_is_called_in_plain_http_where_the_operator_allowed_it():
+    keys = {"SITE": "http://localhost:8080"}
+    allowed = bounds(keys, private_hosts=frozenset({"localhost:8080"}))
 
-    with pytest.raises(SecretMalformed) as caught:
-        bounds({"SITE": "https://a b"})
-    assert caught.value.where == "SITE"
-    assert refusal(SecretMissing, of).where == "tool 'post'"
+    request = fill_request(template(url="${SITE}/x"), Scope(arguments={}, keys=keys), allowed, where="tool 'post'")
+
+    assert request.url == "http://localhost:8080/x"
 
 
 values = st.text(st.characters(codec="utf-8") | st.sampled_from("\r\n\0\ud800é🙂{}$"), max_size=12)

@@ -280,7 +280,9 @@ def test_a_page_in_one_place_leaves_the_words_in_another():
     assert reason({"message": "<html></html>", "title": "Bad gateway"}) == "Bad gateway"
 
 
-@pytest.mark.parametrize("body", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\xff\xd8\xff\xe0", bytes(range(256))])
+@pytest.mark.parametrize(
+    "body", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"PK\x03\x04\n\0\0", b"\xff\xd8\xff\xe0", bytes(range(256))]
+)
 def test_bytes_are_never_quoted(body):
     assert reason(body, content_type="image/png") == ""
 

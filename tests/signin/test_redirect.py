@@ -39,7 +39,9 @@ def manifest(*hosts):
 
 def address(of, *, callback=CALLBACK, site="https://blog.example", hosts=(), private_hosts=frozenset()):
     keys = {"WP_SITE": site} if site else {}
-    return page_address(of, manifest(*hosts), keys, application={"app_id": "a-uuid"}, callback=callback, private_hosts=private_hosts)
+    return page_address(
+        of, manifest(*hosts), keys, application={"app_id": "a-uuid"}, callback=callback, private_hosts=private_hosts
+    )
 
 
 def returned(changes=None, *, of=None, asked="https://blog.example"):
@@ -78,6 +80,7 @@ def test_the_callback_is_encoded_so_that_its_own_query_stays_its_own():
         ("?a=1&", "a=1&success_url=cb"),
         ("", "success_url=cb"),
         ("#part", "success_url=cb"),
+        ("#part?b=2", "success_url=cb"),
         ("?a=1#part?b=2", "a=1&success_url=cb"),
     ],
 )
