@@ -65,12 +65,12 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
 
 def activity_log(home: Home, account: Account) -> ActivityLog:
     """The account's log, kept for the life of the process: what was read of it once is not read again."""
-    return _log(home.private / account.folder / "activity.jsonl")
+    return _log(f"{home.private}/{account.folder}/activity.jsonl")
 
 
 @lru_cache(maxsize=512)
-def _log(path: Path) -> ActivityLog:
-    return ActivityLog(path)
+def _log(path: str) -> ActivityLog:
+    return ActivityLog(Path(path))
 
 
 def _action(call: Prepared, outside: Outside, *, actor: str) -> Action:

@@ -138,33 +138,30 @@ def choose_account(workspace: Workspace, manifest: Manifest, name: str) -> Accou
 def load_keys(home: Home, manifest: Manifest, account: Account) -> dict[str, str]:
     """The account's values of the names that the ability declares; every secret one is masked from here on."""
     stored = key_file(home, account).load()
-    keys = {key.env: stored[key.env] for key in manifest.auth if stored.get(key.env)}
     ledger = current()
-    shown = public_keys(manifest)
-    for name, value in keys.items():
-        if name not in shown:
-            ledger.add(name, value)
-    return {str(name): value for name, value in keys.items()}
+    keys: dict[str, str] = {}
+    for key in manifest.auth:
+        value = stored.get(key.env)
+        if value:
+            keys[key.env] = value
+            if key.env not in manifest.public_keys:
+                ledger.add(key.env, value)
+    return keys
 
 
 def key_file(home: Home, account: Account) -> KeyFile:
     """The account's keys, kept for the life of the process: an unchanged file is not read again."""
-    return _key_file(home.private / account.folder / ".env")
+    return _key_file(f"{home.private}/{account.folder}/.env")
 
 
 @lru_cache(maxsize=512)
-def _key_file(path: Path) -> KeyFile:
-    return KeyFile(path)
-
-
-def public_keys(manifest: Manifest) -> frozenset[str]:
-    """Names of keys that are no secrets: declared so, or a site's address, which every link of it shows."""
-    return frozenset(key.env for key in manifest.auth if not key.secret or f"${{{key.env}}}" in manifest.hosts)
+def _key_file(path: str) -> KeyFile:
+    return KeyFile(Path(path))
 
 
 def missing_keys(manifest: Manifest, keys: Mapping[str, str]) -> list[str]:
     """Names of the required keys that are not set."""
-    return [key.env for key in manifest.auth if not key.optional and not keys.get(key.env)]
+    return [name for name in manifest.required_keys if not keys.get(name)]
 
 
 def _usable(workspace: Workspace) -> list[Ability]:

@@ -7,14 +7,14 @@ where the compiled form lies beside the home.
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from habilis.errors import ManifestInvalid, NotFound
 from habilis.home.compiled import compiled
-from habilis.home.store import Home, Revision
+from habilis.home.store import Home, Mark, Revision
 from habilis.manifest.model import Manifest
 from habilis.manifest.plain import from_plain, to_plain
 from habilis.messages import Json
@@ -60,11 +60,18 @@ class Workspace:
     accounts: Mapping[str, Account]
     faults: Mapping[str, ManifestInvalid]
     rules: Rules
+    _by_service: Mapping[str, tuple[Account, ...]] = field(init=False, compare=False, repr=False)
 
-    def accounts_of(self, service: str) -> list[Account]:
+    def __post_init__(self) -> None:
+        # Asked for on every call, so sorted once.
+        found: dict[str, tuple[Account, ...]] = {}
+        for account in sorted(self.accounts.values(), key=lambda entry: (not entry.is_default, entry.created_at)):
+            found[account.service] = (*found.get(account.service, ()), account)
+        object.__setattr__(self, "_by_service", found)
+
+    def accounts_of(self, service: str) -> tuple[Account, ...]:
         """The service's accounts, its default first, then the oldest."""
-        found = [account for account in self.accounts.values() if account.service == service]
-        return sorted(found, key=lambda account: (not account.is_default, account.created_at))
+        return self._by_service.get(service, ())
 
     def manifests_of(self, service: str) -> list[Manifest]:
         """Manifests of the abilities that share the service and are on, in the order of their ids."""
@@ -75,28 +82,32 @@ class Workspace:
         ]
 
 
-class _Kept:
-    """The latest workspaces, each under the content of everything it was made from."""
+class _Kept(Generic[_T]):
+    """The latest things of one kind, each by its key."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, ...], Workspace] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, ...], _T] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: tuple[str, ...]) -> Workspace | None:
+    def get(self, key: tuple[str, ...]) -> _T | None:
         with self._lock:
-            workspace = self._kept.get(key)
-            if workspace is not None:
+            found = self._kept.get(key)
+            if found is not None:
                 self._kept.move_to_end(key)
-            return workspace
+            return found
 
-    def put(self, key: tuple[str, ...], workspace: Workspace) -> None:
+    def put(self, key: tuple[str, ...], value: _T) -> None:
         with self._lock:
-            self._kept[key] = workspace
+            self._kept[key] = value
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
 
 
-_kept = _Kept()
+_workspaces: _Kept[tuple[Mark, Workspace]] = _Kept()
+"""By home and project, each with what tells whether it is still so."""
+
+_manifests: _Kept[Manifest] = _Kept()
+"""By the content they were made from."""
 
 
 def open_workspace(home: Home, revision: Revision, project: str) -> Workspace:
@@ -106,21 +117,17 @@ def open_workspace(home: Home, revision: Revision, project: str) -> Workspace:
         NotFound: There is no such project.
         ManifestInvalid: Its project.yaml or actauth.yml cannot be read.
     """
+    key = (str(home.private), project)
+    kept = _workspaces.get(key)
+    if kept is not None and revision.reads_same(kept[0]):
+        return kept[1]
     slug = project_slug(project)
-    root = f"projects/{slug}"
-    if revision.content_key(f"{root}/project.yaml") is None:
+    if revision.content_key(f"projects/{slug}/project.yaml") is None:
         raise NotFound(f"there is no project {slug!r}", hint=f"make it with: habilis projects add {slug}")
-    folders = ability_folders(revision, slug)
-    connections = [name.rstrip("/") for name in revision.list(f"{root}/connections") if name.endswith("/")]
-    paths = [f"{root}/project.yaml", f"{root}/actauth.yml"]
-    paths += [f"{root}/connections/{name}/connection.yaml" for name in connections]
-    for folder in folders.values():
-        paths += [f"{folder}/extension.yaml", f"{folder}/SKILL.md"]
-    key = (str(home.private), slug, *(f"{path} {revision.content_key(path)}" for path in paths))
-    workspace = _kept.get(key)
-    if workspace is None:
-        workspace = _read(home, revision, slug, folders, connections)
-        _kept.put(key, workspace)
+    workspace = _read(home, revision, slug)
+    mark = revision.mark()
+    if mark is not None:
+        _workspaces.put(key, (mark, workspace))
     return workspace
 
 
@@ -146,8 +153,15 @@ def read_manifest(home: Home, revision: Revision, folder: str) -> Manifest | Non
 
         return to_plain(load_manifest(revision.require(path), folder=name, file=path))
 
-    plain = _parsed(home, revision, path, name, load)
-    return from_plain(plain) if isinstance(plain, dict) else None
+    key = (name, revision.content_key(path) or "")
+    manifest = _manifests.get(key)
+    if manifest is None:
+        plain = _parsed(home, revision, path, name, load)
+        if not isinstance(plain, dict):
+            return None
+        manifest = from_plain(plain)
+        _manifests.put(key, manifest)
+    return manifest
 
 
 def read_document(home: Home, revision: Revision, path: str) -> Json:
@@ -168,10 +182,10 @@ def _parsed(home: Home, revision: Revision, path: str, kind: str, load: Callable
     return compiled(home.private, hashlib.sha256(f"{kind}\0{key}".encode()).hexdigest(), load)
 
 
-def _read(
-    home: Home, revision: Revision, slug: ProjectSlug, folders: Mapping[str, str], connections: list[str]
-) -> Workspace:
+def _read(home: Home, revision: Revision, slug: ProjectSlug) -> Workspace:
     root = f"projects/{slug}"
+    folders = ability_folders(revision, slug)
+    connections = [name.rstrip("/") for name in revision.list(f"{root}/connections") if name.endswith("/")]
     file = f"{root}/project.yaml"
     project = _checked(home, revision, file, partial(read_project, slug=slug, file=file))
     accounts: dict[str, Account] = {}

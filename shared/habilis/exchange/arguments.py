@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 64
 _MOST_KEPT = 512
+_WHOLE = frozenset({int, bool, type(None)})
 _MOST_FAULTS = 3
 _LONGEST_NAME = 64
 _ASKS_NOTHING = frozenset({"type", "properties", "additionalProperties", "title", "description", "$schema", "$defs"})
@@ -65,13 +66,15 @@ def check_arguments(
     rules = _rules_of(tool)
     if rules.named is not None:
         _require_known(arguments, rules.named, also, where)
-    if fault := _unsound(dict(arguments), ()):
+    is_plain = all(map(_is_plain, arguments.values()))
+    if not is_plain and (fault := _unsound(dict(arguments), ())):
         raise ArgsInvalid(fault, where=where)
     unchecked = also - rules.declared
     checked = {name: value for name, value in arguments.items() if name not in unchecked}
     if not checked and rules.schema.keys() <= _ASKS_NOTHING:
         return dict(arguments)
-    checked = with_whole_numbers(checked, rules.schema)
+    if not is_plain:
+        checked = with_whole_numbers(checked, rules.schema)
     validator = rules.validator()
     if not validator.is_valid(checked):
         errors = islice(validator.iter_errors(checked), _MOST_FAULTS)
@@ -119,12 +122,23 @@ def _rules_of(tool: Tool) -> _Rules:
 
 
 def _require_known(arguments: Mapping[str, Json], named: frozenset[str], also: frozenset[str], where: str) -> None:
-    unknown = next((name for name in arguments if name not in named | also), None)
+    known = named | also
+    unknown = next((name for name in arguments if name not in known), None)
     if unknown is None:
         return
     close = difflib.get_close_matches(unknown[:_LONGEST_NAME], named, 1)
     hint = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(sorted(named)) or 'no arguments'}"
     raise ArgsInvalid(f"there is no argument {_shown((unknown,))}", where=where, hint=hint)
+
+
+def _is_plain(value: Json) -> bool:
+    """Whether a value is one of the many that need no closer look: no fraction, no depth, no odd character."""
+    kind = type(value)
+    if kind is str:
+        return value.isascii()  # type: ignore[union-attr]  # told by its type
+    if kind is list:
+        return all(type(entry) in _WHOLE or (type(entry) is str and entry.isascii()) for entry in value)  # type: ignore[union-attr]
+    return kind in _WHOLE
 
 
 def _unsound(value: Json, path: tuple[str | int, ...]) -> str:

@@ -26,6 +26,8 @@ _KEPT_NAMES = 200_000
 _TRIES = 5
 
 Stamp = tuple[int, ...]
+Looks = tuple[tuple[str, Stamp | None], ...]
+"""Paths with what each looked like; None for nothing there."""
 Names = list[str]
 
 
@@ -109,6 +111,25 @@ class Disk:
             self._folders.put(path, seen, len(names) + 1)
         return seen
 
+    def keeps_file(self, path: str, seen: FileSeen) -> bool:
+        """Tell whether a file is kept as it was seen: a further change would show in its stamp."""
+        return self._files.get(path) is seen
+
+    def keeps_folder(self, path: str, seen: FolderSeen) -> bool:
+        """Tell the same of a folder."""
+        return self._folders.get(path) is seen
+
+    def looks_same(self, looks: Looks) -> bool:
+        """Tell whether every path looks as it did."""
+        for path, seen in looks:
+            try:
+                now: Stamp | None = stamp(os.lstat(self._prefix + path))
+            except (FileNotFoundError, NotADirectoryError):
+                now = None
+            if now != seen:
+                return False
+        return True
+
     def refuse_links(self, path: str) -> None:
         """Raise UnsafePath when a folder above `path` is a link."""
         above = path.rpartition("/")[0]
@@ -166,6 +187,8 @@ class DiskRevision:
         self._files: dict[str, tuple[bytes, str] | None] = {}
         self._lists: dict[str, tuple[str, ...]] = {}
         self._tree: TreeRevision | None = None
+        self._looks: dict[str, Stamp | None] = {}
+        self._is_marked = True
 
     @property
     def id(self) -> str:
@@ -197,6 +220,14 @@ class DiskRevision:
             self._lists[path] = tuple(self._names(checked_folder(path)))
         return list(self._lists[path])
 
+    def mark(self) -> Looks | None:
+        """Return what everything that was read looked like; None when a look cannot tell a further change."""
+        return tuple(self._looks.items()) if self._is_marked else None
+
+    def reads_same(self, mark: object) -> bool:
+        """Tell whether everything that was read where the mark was taken looks the same now."""
+        return isinstance(mark, tuple) and not self._unsettled and self._disk.looks_same(mark)
+
     def is_outdated(self, path: str, now: str | None) -> bool:
         """Tell whether a file was read here and has another content by now.
 
@@ -215,8 +246,11 @@ class DiskRevision:
         except KeyError:
             pass
         seen = self._disk.file(checked_path(path))
+        self._looks[path] = None if seen is None else seen.stamp
+        self._is_marked &= seen is None or self._disk.keeps_file(path, seen)
         is_old = seen is not None and seen.since <= self._opened
         if path in self._unsettled or (not is_old and self._is_rewritten(path)):
+            self._is_marked = False
             found = self._committed(path)
         else:
             found = None if seen is None else (seen.content, seen.id)
@@ -231,12 +265,13 @@ class DiskRevision:
         names, is_old = self._disk_names(path)
         above = f"{path}/" if path else ""
         if any(each.startswith(above) for each in self._unsettled) or (not is_old and self._is_rewritten(path)):
+            self._is_marked = False
             return self._own_tree().list(path)
         return names
 
     def _disk_names(self, path: str) -> tuple[Names, bool]:
         """Return the names in a folder but for folders that hold nothing, and whether all was known at the opening."""
-        seen = self._disk.folder(path)
+        seen = self._folder(path)
         if seen is None:
             return [], False
         is_old = seen.since <= self._opened
@@ -252,7 +287,7 @@ class DiskRevision:
 
     def _holds_some(self, path: str) -> tuple[bool, bool]:
         """Tell whether there is a file in or below a folder, and whether that was known at the opening."""
-        seen = self._disk.folder(path)
+        seen = self._folder(path)
         if seen is None:
             return False, False
         is_old = seen.since <= self._opened
@@ -264,6 +299,12 @@ class DiskRevision:
             if has_some:
                 return True, is_old
         return False, is_old
+
+    def _folder(self, path: str) -> FolderSeen | None:
+        seen = self._disk.folder(path)
+        self._looks[path] = None if seen is None else seen.stamp
+        self._is_marked &= seen is None or self._disk.keeps_folder(path, seen)
+        return seen
 
     def _is_rewritten(self, path: str) -> bool:
         """Tell whether a commit since the opening changed what is at a path."""

@@ -55,6 +55,14 @@ class TreeRevision:
         entry = self._file(path)
         return None if entry is None else entry.id
 
+    def mark(self) -> str:
+        """Return the id of the tree: while it is the same, everything is."""
+        return self._root
+
+    def reads_same(self, mark: object) -> bool:
+        """Tell whether the tree is the one that was marked."""
+        return mark == self._root
+
     def _file(self, path: str) -> Entry | None:
         entry = trees.find(self._database, self._root, checked_path(path))
         if entry is None or entry.mode == FOLDER:

@@ -8,6 +8,9 @@ from typing import Protocol
 Changes = Mapping[str, bytes | None]
 """What a commit writes: path to content; None removes the file."""
 
+Mark = object
+"""What a kind of revision remembers of the files it read; it means something to that kind alone."""
+
 
 class Revision(Protocol):
     """One state of a home. It never changes: what was read once reads the same."""
@@ -27,6 +30,12 @@ class Revision(Protocol):
 
     def content_key(self, path: str) -> str | None:
         """Return a hash of a file's content, for caches; None where there is none. Cheap: it is kept."""
+
+    def mark(self) -> Mark | None:
+        """Return what tells a later revision whether all that was read here reads the same; None when nothing can."""
+
+    def reads_same(self, mark: Mark) -> bool:
+        """Tell whether all that was read where the mark was taken reads the same here. Cheap."""
 
 
 Change = Callable[[Revision], Changes]

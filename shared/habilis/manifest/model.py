@@ -220,6 +220,8 @@ class Manifest:
         daily_cap: Most actions per account and UTC day; None for no cap.
         exclusive: One call at a time per account.
         content_hash: SHA-256 of the text this was read from, hex.
+        public_keys: Keys that are no secrets: declared so, or a site's address, which every link of it shows.
+        required_keys: Keys without which an account is not ready.
     """
 
     id: AbilityId
@@ -243,6 +245,15 @@ class Manifest:
     sources: tuple[Source, ...] = ()
     daily_cap: int | None = None
     exclusive: bool = False
+    public_keys: frozenset[KeyName] = field(init=False, compare=False)
+    required_keys: tuple[KeyName, ...] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Asked for on every call, so worked out once.
+        hosts = frozenset(self.hosts)
+        public = frozenset(key.env for key in self.auth if not key.secret or f"${{{key.env}}}" in hosts)
+        object.__setattr__(self, "public_keys", public)
+        object.__setattr__(self, "required_keys", tuple(key.env for key in self.auth if not key.optional))
 
     def tool(self, name: str) -> Tool | None:
         """The tool of that name, or None."""

@@ -61,7 +61,7 @@ def _plain(value: object) -> Any:  # noqa: ANN401 -- JSON of any shape
     if isinstance(value, JsonTemplate | TextTemplate | UrlTemplate):
         return value.source
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.init}
     if isinstance(value, Mapping):
         return {name: _plain(inside) for name, inside in value.items()}
     if isinstance(value, tuple | list):
