@@ -95,8 +95,9 @@ def _run() -> int:
         place = "" if error.filename is None else os.fsdecode(error.filename)
         return _fail(EngineFailed((error.strerror or "the system refused").lower(), where=place))
     except Exception as error:  # noqa: BLE001 - the edge: nobody may see a traceback
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(last.filename).name}:{last.lineno}"
+        ours = Path(__file__).parents[1]
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if ours in Path(frame.filename).parents]
+        where = f"{Path(frames[-1].filename).relative_to(ours)}:{frames[-1].lineno}"
         return _fail(Unexpected(f"something went wrong inside Habilis: {type(error).__name__}", where=where))
     return code if isinstance(code, int) else 0
 
