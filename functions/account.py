@@ -25,7 +25,8 @@ def _account(desk: web.Desk) -> object:
             return web.Reply(_add(desk, project), 201)
         case "PUT", "connections", name, "keys", key:
             desk.only("value")
-            accounts.set_key(desk.home, project, name, key, desk.text("value"))
+            notices = accounts.set_key(desk.home, project, name, key, desk.text("value"))
+            return {"account": accounts.show_account(desk.home, project, name), "notices": notices}
         case "PUT", "connections", name, "default":
             desk.only()
             accounts.set_default(desk.home, project, name, actor=desk.actor)
@@ -44,7 +45,7 @@ def _account(desk: web.Desk) -> object:
     return accounts.show_account(desk.home, project, name)
 
 
-def _add(desk: web.Desk, project: str) -> accounts.AccountView:
+def _add(desk: web.Desk, project: str) -> object:
     desk.only("ability", "id", "label", "kind", "destination", "keys")
     given = {name: desk.text(name, "") for name in ("id", "label", "kind")}
     order = accounts.AccountOrder(
@@ -55,4 +56,5 @@ def _add(desk: web.Desk, project: str) -> accounts.AccountView:
         **given,
     )
     made = accounts.add_account(desk.home, order, actor=desk.actor, now=desk.outside.now())
-    return accounts.show_account(desk.home, project, made.id)
+    notices = accounts.order_notices(desk.home, order)
+    return {"account": accounts.show_account(desk.home, project, made.id), "notices": notices}

@@ -15,9 +15,11 @@ def test_an_account_is_added_and_its_keys_are_shown_as_set_only(site):
     reply = add(site, label="Our blog", keys={"SAMPLE_SITE": site.service.url, "SAMPLE_TOKEN": TOKEN})
 
     assert reply.status_code == 201
-    assert (reply.json["id"], reply.json["label"]) == ("sample-blog", "Our blog")
-    assert {key["name"]: key["is_set"] for key in reply.json["keys"]} == {"SAMPLE_SITE": True, "SAMPLE_TOKEN": True}
-    assert all(set(key) == {"name", "label", "help", "is_set", "is_optional"} for key in reply.json["keys"])
+    account = reply.json["account"]
+    assert (account["id"], account["label"]) == ("sample-blog", "Our blog")
+    assert {key["name"]: key["is_set"] for key in account["keys"]} == {"SAMPLE_SITE": True, "SAMPLE_TOKEN": True}
+    assert all(set(key) == {"name", "label", "help", "is_set", "is_optional"} for key in account["keys"])
+    assert reply.json["notices"] == []
     assert TOKEN in site.key_text("sample-blog")
     assert "created_by: operator" in site.record("sample-blog")
 
@@ -41,9 +43,25 @@ def test_one_key_is_set_and_counts_at_once(site):
         "account", "PUT", f"{CONNECTIONS}/sample-blog/keys/SAMPLE_TOKEN", {"value": TOKEN}, role="operator"
     )
 
-    assert (reply.status_code, reply.json["is_ready"]) == (200, True)
+    assert (reply.status_code, reply.json["account"]["is_ready"]) == (200, True)
     assert TOKEN not in reply.text
     assert f"SAMPLE_TOKEN={TOKEN}" in site.key_text("sample-blog")
+
+
+@pytest.mark.parametrize(
+    ("value", "notice"),
+    [
+        ("1234", "SAMPLE_TOKEN is so short that it cannot be masked where a service echoes it"),
+        (f"{TOKEN}\n", "SAMPLE_TOKEN ended with a line break, which was left off"),
+    ],
+)
+def test_what_to_know_of_a_saved_key_is_told_without_its_value(site, value, notice):
+    add(site)
+
+    reply = site.send("account", "PUT", f"{CONNECTIONS}/sample-blog/keys/SAMPLE_TOKEN", {"value": value})
+
+    assert reply.json["notices"] == [notice]
+    assert value.strip() not in reply.text
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,8 @@ def accounts_add(  # noqa: PLR0913 - one parameter an option
         keys=_keys(desk, project, ability, key_source),
     )
     made = engine.add_account(desk.home, order, actor=ACTOR, now=desk.outside.now())
+    for notice in engine.order_notices(desk.home, order):
+        click.echo(f"note: {notice}", err=True)
     view = engine.show_account(desk.home, project, made.id)
     unset = [key.name for key in view.keys if not key.is_set and not key.is_optional]
     wanting = [f"Still to set: habilis accounts set {project} {made.id} {name}" for name in unset]
@@ -97,7 +99,8 @@ def accounts_set(desk: Desk, project: str, account: str, name: str) -> None:
         value = click.prompt(name, hide_input=True, err=True)
     else:
         value = _stdin().removesuffix("\n").removesuffix("\r")
-    engine.set_key(desk.home, project, account, name, value, dry_run=desk.dry_run)
+    for notice in engine.set_key(desk.home, project, account, name, value, dry_run=desk.dry_run):
+        click.echo(f"note: {notice}", err=True)
     told = f"{name} would be set; a dry run: nothing was written." if desk.dry_run else f"{name} is set."
     desk.show({"account": account, "key": name, "is_set": not desk.dry_run, "dry_run": desk.dry_run}, [told])
 

@@ -14,6 +14,7 @@ from habilis.manifest.model import AuthKey, Manifest
 from habilis.messages import Json
 from habilis.names import AccountId, ProjectSlug, account_id
 from habilis.records import Account, account_folder, read_account, stamp, write_account
+from habilis.redaction import SHORTEST_SECRET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +113,11 @@ def add_account(home: Home, order: AccountOrder, *, actor: str, now: datetime) -
     return account
 
 
-def set_key(home: Home, project: str, account: str, name: str, value: str, *, dry_run: bool = False) -> None:
+def set_key(home: Home, project: str, account: str, name: str, value: str, *, dry_run: bool = False) -> list[str]:
     """Store one key of an account; it is in force from the next call on. A dry run checks it and stores nothing.
+
+    Returns:
+        What the person should know of the value, as `key_notices`.
 
     Raises:
         NotFound: No such account.
@@ -128,6 +132,7 @@ def set_key(home: Home, project: str, account: str, name: str, value: str, *, dr
     checked = check_keys(declared[name], {name: value})
     if not dry_run:
         key_file(home, found).set(checked)
+    return key_notices(declared[name], {name: value})
 
 
 def set_default(home: Home, project: str, account: str, *, actor: str) -> None:
@@ -227,6 +232,24 @@ def check_keys(manifest: Manifest, keys: Mapping[str, str]) -> dict[str, str]:
         is_host = f"${{{name}}}" in manifest.hosts
         checked[name] = site_address(trimmed) if is_host and trimmed else trimmed
     return checked
+
+
+def key_notices(manifest: Manifest, keys: Mapping[str, str]) -> list[str]:
+    """What a person should know of the values being saved; never the values."""
+    notices = []
+    for name, value in keys.items():
+        trimmed = value.rstrip("\r\n")
+        if trimmed != value:
+            notices.append(f"{name} ended with a line break, which was left off")
+        if trimmed and name not in manifest.public_keys and len(trimmed) < SHORTEST_SECRET:
+            notices.append(f"{name} is so short that it cannot be masked where a service echoes it")
+    return notices
+
+
+def order_notices(home: Home, order: AccountOrder) -> list[str]:
+    """What a person should know of the keys that a new account comes with; NotFound as for adding it."""
+    manifest = find_manifest(open_workspace(home, home.open(), order.project), order.ability)
+    return key_notices(manifest, order.keys)
 
 
 def _check_kind(manifest: Manifest, order: AccountOrder) -> None:

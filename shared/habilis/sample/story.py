@@ -133,7 +133,7 @@ def _connect(story: Story, service: SampleService) -> str:
     path = f"/api/projects/{_PROJECT}/connections"
     keys = {"SAMPLE_SITE": service.url}
     added = story.order("POST", path, {"ability": "sample-blog", "kind": "sample-blog", "keys": keys})
-    account = str(added["id"])
+    account = str(_fields(added["account"])["id"])
     story.order("POST", f"{path}/{account}/private-hosts", {"host": service.host})
     started = story.order("POST", f"{path}/{account}/connect", {})
     page = str(started["url"])
