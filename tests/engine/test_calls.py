@@ -276,8 +276,10 @@ def test_an_account_without_the_opt_in_cannot_reach_a_private_host(world):
     stranger = AccountOrder(project="acme", ability="sample-blog", id="stranger", keys=keys)
     add_account(world.home, stranger, actor="tests", now=world.clock())
 
-    with pytest.raises(AddressNotAllowed, match=r"127\.0\.0\.1"):
+    with pytest.raises(AddressNotAllowed, match=r"127\.0\.0\.1") as caught:
         call_tool(world.home, order(account="stranger"), world.outside, actor="agent")
+
+    assert f"habilis accounts allow-private acme stranger {world.service.host}" in caught.value.hint
 
 
 def test_an_upstream_that_echoes_the_token_is_masked(world, tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 from habilis.engine.approvals import Approval, ask_approval
 from habilis.engine.outside import Outside
 from habilis.engine.preparing import Prepared, prepare_call, preview
-from habilis.engine.resolve import CallOrder, Found
+from habilis.engine.resolve import CallOrder, Found, pointing_at
 from habilis.engine.workspace import Workspace, open_workspace
 from habilis.errors import Forbidden, HabilisError, UpstreamError
 from habilis.exchange.call import run_tool
@@ -35,7 +35,8 @@ def call_tool(home: Home, order: CallOrder, outside: Outside, *, actor: str) -> 
         raise Forbidden(decision.reason, where=f"tool '{call.found.tool.name}'")
     if decision.verdict == "ask":
         return ask_approval(home, call, outside, actor=actor)
-    return carry_out(home, workspace, call, outside, actor=actor)
+    with pointing_at(call.found.account):
+        return carry_out(home, workspace, call, outside, actor=actor)
 
 
 def rehearse_call(home: Home, order: CallOrder) -> Request:

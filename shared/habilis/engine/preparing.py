@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from habilis.engine.resolve import CONNECTION, CallOrder, Found, resolve_call
+from habilis.engine.resolve import CONNECTION, CallOrder, Found, pointing_at, resolve_call
 from habilis.engine.workspace import Workspace
 from habilis.exchange.arguments import check_arguments
 from habilis.exchange.call import run_tool
@@ -49,7 +49,8 @@ def prepare_call(
 
 def preview(call: Prepared) -> Request:
     """The first request of a call, exactly as it would go out."""
-    exchange = run_tool(call.found.tool, call.scope, call.found.bounds)
-    request = next(exchange)
+    with pointing_at(call.found.account):
+        exchange = run_tool(call.found.tool, call.scope, call.found.bounds)
+        request = next(exchange)
     exchange.close()
     return request

@@ -1,12 +1,13 @@
 """What an order means in a home: which tool, of which ability, through which account, with which keys."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from habilis.engine.workspace import Ability, Workspace
-from habilis.errors import ArgsInvalid, ManifestInvalid, NotFound, SecretMissing
+from habilis.errors import AddressNotAllowed, ArgsInvalid, ManifestInvalid, NotFound, SecretMissing
 from habilis.exchange.fill import Bounds
 from habilis.home.keyfile import KeyFile
 from habilis.home.store import Home
@@ -59,6 +60,17 @@ class Found:
             private_hosts=self.account.private_hosts if self.account else frozenset(),
             is_read=self.tool.role == "read",
         )
+
+
+@contextmanager
+def pointing_at(account: Account | None) -> Iterator[None]:
+    """Put the account's own names into the hint of an error that says how to open a private host."""
+    try:
+        yield
+    except AddressNotAllowed as error:
+        if account is not None:
+            error.hint = error.hint.replace("<project> <account>", f"{account.project} {account.id}")
+        raise
 
 
 def resolve_call(home: Home, workspace: Workspace, order: CallOrder) -> Found:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from habilis.engine.outside import Outside
-from habilis.engine.resolve import load_keys, missing_keys
+from habilis.engine.resolve import load_keys, missing_keys, pointing_at
 from habilis.engine.workspace import Workspace, open_workspace
 from habilis.errors import HabilisError, NotFound
 from habilis.exchange.call import read_json
@@ -129,7 +129,8 @@ def _read_source(
         answers = []
         for request in source.requests:
             exchange = read_json(request.request, scope, bounds, where=f"source '{source.name}'")
-            answers.append(outside.drive(exchange, next(exchange)))
+            with pointing_at(account):
+                answers.append(outside.drive(exchange, next(exchange)))
         snapshot = combine(source, answers, window=window, scope=scope)
     except HabilisError as error:
         return replace(report, fault=str(error)), None
