@@ -14,6 +14,7 @@ def test_a_publish_waits_for_a_yes_and_goes_out_with_it(shell, channel, service)
     done = shell.ok("approvals", "approve", "acme", approval)
 
     assert asked[0] == "publish article/hello to blog with sample-blog.create_post"
+    assert f"POST {service.url}/api/posts" in asked
     assert listed.startswith(approval)
     assert done.out == f"Published article/hello to blog: {service.posts[0]['link']}\n"
     assert shell.ok("approvals", "ls", "acme").out == "Nothing waits.\n"

@@ -1,4 +1,5 @@
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,39 @@ def test_an_odd_slug_is_refused(site, slug):
     reply = site.raw("account", f"/api/projects/{slug}/connections", method="GET")
 
     assert (reply.status_code, error(reply)["code"]) == (400, "bad_input")
+
+
+def documented(section: str) -> str:
+    page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
+    return page.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+
+
+def test_the_documentation_lists_every_route():
+    table = re.findall(r"`(?:GET|POST|PUT|DELETE) (/[^`?]*)", documented("Orders and replies"))
+    routes = {re.sub(r"\{\w+\}", "*", route) for route in table}
+
+    assert routes | {"/api/connect/callback/*"} == {
+        route.replace("/connections/*/*", f"/connections/*/{name}")
+        for row in ROWS
+        for route in row["routes"]
+        for name in ("default", "private-hosts", "connect")
+    }
+
+
+def test_the_documentation_lists_every_setting():
+    source = (ROOT / "shared" / "habilis" / "engine" / "settings.py").read_text(encoding="utf-8")
+    listed = re.findall(r"`([A-Z_]+)`", "".join(re.findall(r"^\| (.*?) \|", documented("Settings"), re.MULTILINE)))
+
+    assert set(listed) == set(re.findall(r"\b(?:HABILIS_[A-Z_]+|PORT)\b", source))
+
+
+def test_the_documentation_lists_every_code_with_its_status():
+    import habilis.errors
+
+    found = [habilis.errors.HabilisError]
+    for error_class in found:
+        found.extend(error_class.__subclasses__())
+
+    listed = re.findall(r"^\| `(\w+)` \| (\d+) \|", documented("Errors"), re.MULTILINE)
+
+    assert dict(listed) == {error_class.code: str(error_class.status) for error_class in found}

@@ -39,7 +39,7 @@ def publish(desk: Desk, project: str, asset: str, channel: str) -> None:
         return
     asked = ask_publish(desk.home, order, desk.outside, actor=ACTOR)
     waits = f"Waits for a yes: habilis approvals approve {project} {asked.id}"
-    desk.show({"approval": asked.as_data()}, [_described(asked), waits])
+    desk.show({"approval": asked.as_data()}, [_described(asked), "", *request_lines(asked.request), "", waits])
 
 
 @click.group()
