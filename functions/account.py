@@ -16,6 +16,7 @@ def account(request: flask.Request) -> flask.Response:
 
 def _account(desk: web.Desk) -> object:
     project = desk.project("agent" if desk.method == "GET" else "operator")
+    notices: list[str] = []
     match desk.route:
         case "GET", "connections":
             return {"accounts": accounts.list_accounts(desk.home, project)}
@@ -26,7 +27,6 @@ def _account(desk: web.Desk) -> object:
         case "PUT", "connections", name, "keys", key:
             desk.only("value")
             notices = accounts.set_key(desk.home, project, name, key, desk.text("value"))
-            return {"account": accounts.show_account(desk.home, project, name), "notices": notices}
         case "PUT", "connections", name, "default":
             desk.only()
             accounts.set_default(desk.home, project, name, actor=desk.actor)
@@ -42,19 +42,21 @@ def _account(desk: web.Desk) -> object:
             return {"removed": name}
         case _:
             raise desk.no_address()
-    return accounts.show_account(desk.home, project, name)
+    return _shown(desk, project, name, notices)
 
 
 def _add(desk: web.Desk, project: str) -> object:
     desk.only("ability", "id", "label", "kind", "destination", "keys")
-    given = {name: desk.text(name, "") for name in ("id", "label", "kind")}
     order = accounts.AccountOrder(
         project=project,
         ability=desk.text("ability"),
         destination=desk.fields("destination"),
         keys=desk.texts("keys"),
-        **given,
+        **{name: desk.text(name, "") for name in ("id", "label", "kind")},
     )
     made = accounts.add_account(desk.home, order, actor=desk.actor, now=desk.outside.now())
-    notices = accounts.order_notices(desk.home, order)
-    return {"account": accounts.show_account(desk.home, project, made.id), "notices": notices}
+    return _shown(desk, project, made.id, accounts.order_notices(desk.home, order))
+
+
+def _shown(desk: web.Desk, project: str, name: str, notices: list[str]) -> object:
+    return {"account": accounts.show_account(desk.home, project, name), "notices": notices}

@@ -15,6 +15,9 @@ import pytest
 from habilis import cli
 
 HABILIS = [sys.executable, "-c", "from habilis.cli import main; main()"]
+AT_A_TERMINAL = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); {HABILIS[2]}"
+"""As above, once the terminal on standard input is this process's own, so that Ctrl-C reaches it."""
+
 TOKEN = "tok-9f2c41d7a8b3"
 
 
@@ -29,7 +32,11 @@ def converse(answers, *words):
     """Run a command on a terminal of its own, type an answer at each prompt; returns its exit code and the screen."""
     controller, terminal = pty.openpty()
     with subprocess.Popen(
-        [*HABILIS, *map(str, words)], stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True
+        [sys.executable, "-c", AT_A_TERMINAL, *map(str, words)],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
     ) as program:
         os.close(terminal)
         screen = ""

@@ -111,7 +111,7 @@ def test_another_account_becomes_the_default(site):
 
     reply = site.send("account", "PUT", f"{CONNECTIONS}/second/default", role="operator")
 
-    assert (reply.status_code, reply.json["is_default"]) == (200, True)
+    assert (reply.status_code, reply.json["account"]["is_default"]) == (200, True)
     accounts = site.send("account", "GET", CONNECTIONS).json["accounts"]
     assert {account["id"]: account["is_default"] for account in accounts} == {"first": False, "second": True}
 
@@ -123,7 +123,7 @@ def test_a_private_host_is_allowed_and_shown(site):
         "account", "POST", f"{CONNECTIONS}/sample-blog/private-hosts", {"host": "localhost:8080"}, role="operator"
     )
 
-    assert (reply.status_code, reply.json["private_hosts"]) == (200, ["localhost:8080"])
+    assert (reply.status_code, reply.json["account"]["private_hosts"]) == (200, ["localhost:8080"])
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254:80", "metadata.google.internal:80", "0.0.0.0:80"])

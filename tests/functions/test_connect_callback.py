@@ -48,7 +48,7 @@ def address(site, page, /, **query):
 
 
 def is_ready(site):
-    return site.send("account", "GET", ACCOUNT).json["is_ready"]
+    return site.send("account", "GET", ACCOUNT).json["account"]["is_ready"]
 
 
 def shown(site, reply):
