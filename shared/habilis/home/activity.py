@@ -9,11 +9,11 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
+from types import TracebackType
 from typing import Literal, cast
 
 from habilis import redaction
@@ -94,13 +94,13 @@ class ActivityLog:
             "ability": action.ability,
             "role": action.role,
             "tool": action.tool,
-            "target": redaction.clean(action.target),
-            "actor": redaction.clean(action.actor),
+            "target": action.target,
+            "actor": action.actor,
         }
-        with _faults_are_told(self._path):
-            file, is_new = _open_or_make(self._path)
+        with _FaultsAreTold(self._path):
+            file, is_new = _open_or_make(self._name)
             try:
-                self._append(file, record, check)
+                self._append(file, redaction.clean(record), check)
                 if is_new:
                     sync_folder(self._path.parent)
             finally:
@@ -123,7 +123,7 @@ class ActivityLog:
             UnsafePath: The log is a link.
         """
         record = {"id": action_id, "outcome": outcome, "link": redaction.clean(link), "error": error}
-        with _faults_are_told(self._path):
+        with _FaultsAreTold(self._path):
             try:
                 file = os.open(self._name, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
             except FileNotFoundError:
@@ -164,7 +164,7 @@ class ActivityLog:
 
     def entries(self, limit: int = 100) -> list[Entry]:
         """Return the latest actions, the last one begun first, at most `limit`; reads only as far back as needed."""
-        with _faults_are_told(self._path):
+        with _FaultsAreTold(self._path):
             try:
                 file = open(self._name, "rb", opener=open_to_read)  # noqa: SIM115 - the with is below
             except FileNotFoundError:
@@ -232,25 +232,37 @@ def _entry(intent: Record, ended: Record) -> Entry:
     )
 
 
-def _open_or_make(path: Path) -> tuple[int, bool]:
+def _open_or_make(path: str) -> tuple[int, bool]:
     flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         return os.open(path, flags), False
     except FileNotFoundError:
-        make_folders(path.parent, mode=0o700)
+        make_folders(Path(path).parent, mode=0o700)
     try:
         return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600), True
     except FileExistsError:
         return os.open(path, flags), False
 
 
-@contextmanager
-def _faults_are_told(path: Path) -> Iterator[None]:
-    try:
-        with no_room_is_told(path):
-            yield
-    except OSError as error:
-        raise _failed(path, error) from None
+class _FaultsAreTold:
+    """Turns the system's faults within it into ours; a class, for every action enters it twice."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if not isinstance(error, OSError):
+            return
+        try:
+            with no_room_is_told(self._path):
+                raise error
+        except OSError:
+            raise _failed(self._path, error) from None
 
 
 def _failed(path: Path, error: OSError) -> EngineFailed | UnsafePath:
