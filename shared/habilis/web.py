@@ -178,7 +178,7 @@ def serve(request: flask.Request, verb: Callable[[Desk], object]) -> flask.Respo
             return _error_reply(report(error))
         except Exception as error:  # noqa: BLE001 - the edge: nobody may see a traceback
             _hide(request, order)
-            return _error_reply(report(_unexpected(), cause=error))
+            return _error_reply(report(_unexpected(), reason=_trace(error)))
 
 
 def serve_public(request: flask.Request, verb: Callable[[Home, Outside], flask.Response]) -> flask.Response:
@@ -193,7 +193,7 @@ def serve_public(request: flask.Request, verb: Callable[[Home, Outside], flask.R
             for values in request.args.listvalues():
                 for value in values:
                     current().add("QUERY", value)
-            return error_page(report(_unexpected(), cause=error))
+            return error_page(report(_unexpected(), reason=_trace(error)))
 
 
 def page(title: str, text: str, *, status: int = 200) -> flask.Response:
@@ -225,14 +225,13 @@ def redirect(target: str) -> flask.Response:
     return _reply(b"", 303, "text/plain", {"Location": target})
 
 
-def report(error: HabilisError, *, cause: BaseException | None = None) -> HabilisError:
-    """Write an error to the log, one masked line under its id, with all of its unexpected cause; returns the error."""
-    text = str(error) if cause is None else "".join(traceback.format_exception(cause))
+def report(error: HabilisError, *, reason: str = "") -> HabilisError:
+    """Write an error to the log, one masked line under its id, and return it; only the log may say the `reason`."""
     line = {
         "severity": "ERROR" if error.status >= 500 else "INFO",
         "code": error.code,
         "error_id": error_id(error),
-        "message": clean(text),
+        "message": clean(reason or str(error)),
     }
     sys.stderr.write(json.dumps(line) + "\n")
     return error
@@ -266,10 +265,11 @@ def _world(settings: Settings) -> tuple[Home, Outside]:
 
 def _not_set_up(error: HabilisError) -> EngineFailed:
     """What a caller is told of a wrong setting: it is not theirs, and the words of it are for the log."""
-    report(error)
-    return EngineFailed(
-        "this function is not set up", hint=f"its operators find the reason in the log under {error_id(error)}"
+    hidden = EngineFailed(
+        "this function is not set up", hint="its operators find the reason in the log by the error id"
     )
+    report(hidden, reason=str(error))
+    return hidden
 
 
 def _read_order(request: flask.Request) -> Mapping[str, Json]:
@@ -346,3 +346,7 @@ def _mistyped(name: str, expected: str, value: Json) -> ArgsInvalid:
 
 def _unexpected() -> Unexpected:
     return Unexpected("something went wrong inside Habilis", hint="tell its operators the error id")
+
+
+def _trace(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))

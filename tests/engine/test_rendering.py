@@ -32,6 +32,17 @@ def test_a_number_that_json_cannot_write_becomes_text(number, shown):
     assert as_json([number]) == [shown]
 
 
+def test_a_deep_answer_of_a_service_is_passed_on():
+    deep = json.loads("[" * 900 + "]" * 900)
+
+    assert as_json({"data": deep}) == {"data": deep}
+
+
+@pytest.mark.parametrize("odd", [{1: "a"}, ("a", ["b"]), {"a": ({"b"},)}])
+def test_what_only_looks_like_json_becomes_json(odd):
+    assert json.loads(json_bytes(as_json(odd))) == as_json(odd)
+
+
 def test_what_has_no_json_form_is_a_fault_of_ours():
     with pytest.raises(TypeError, match="object has no JSON form"):
         as_json(object())

@@ -1,5 +1,7 @@
 """What a token's role and its limit to projects open, and what they do not."""
 
+import json
+
 import pytest
 from tests.functions.site import error, same
 
@@ -172,5 +174,6 @@ def test_a_wrong_setting_is_told_to_the_log_and_not_to_the_caller(site, monkeypa
 
     assert (reply.status_code, error(reply)["code"]) == (500, "engine_failed")
     assert value not in reply.text
-    log = capfd.readouterr().err
-    assert variable in log or value in log
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    assert {line["error_id"] for line in lines} == {error(reply)["error_id"]}
+    assert variable in lines[0]["message"] or value in lines[0]["message"]

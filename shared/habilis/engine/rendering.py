@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping
 from datetime import datetime
+from typing import TypeGuard
 
 from habilis.errors import HabilisError, ManifestInvalid
 from habilis.messages import Json
@@ -17,6 +18,8 @@ def as_json(value: object) -> Json:
 
     A number that JSON cannot write, which a service may have sent all the same, becomes text.
     """
+    if _is_plain(value):
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {entry.name: as_json(getattr(value, entry.name)) for entry in dataclasses.fields(value)}
     if isinstance(value, Mapping):
@@ -27,11 +30,27 @@ def as_json(value: object) -> Json:
         return [as_json(entry) for entry in value]
     if isinstance(value, datetime):
         return stamp(value)
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, float):
         return str(value)
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _is_plain(value: object) -> TypeGuard[Json]:
+    """Whether a value is JSON as it stands, as a service's answer nearly always is; however deep, without recursion."""
+    branches = [value]
+    for branch in branches:  # grows while it is walked
+        if isinstance(branch, dict):
+            if not all(isinstance(name, str) for name in branch):
+                return False
+            branches += branch.values()
+        elif isinstance(branch, list):
+            branches += branch
+        elif isinstance(branch, float):
+            if not math.isfinite(branch):
+                return False
+        elif branch is not None and not isinstance(branch, (str, bool, int)):
+            return False
+    return True
 
 
 def json_bytes(data: Json, *, indent: int | None = None) -> bytes:
