@@ -13,7 +13,7 @@ from werkzeug.exceptions import HTTPException
 
 from habilis.engine.outside import Outside
 from habilis.engine.rendering import as_json, error_data, error_id, json_bytes
-from habilis.engine.settings import Settings, live_outside, open_home, read_settings
+from habilis.engine.settings import Settings, current_settings, live_outside, open_home
 from habilis.engine.tokens import Principal, TokenRole, find_principal
 from habilis.errors import (
     ArgsInvalid,
@@ -244,7 +244,7 @@ def _require_get(request: flask.Request) -> None:
 
 def _settings() -> Settings:
     try:
-        return read_settings(os.environ)
+        return current_settings(os.environ)
     except BadInput as error:
         raise _not_set_up(error) from None
 

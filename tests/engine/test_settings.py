@@ -4,7 +4,15 @@ from pathlib import Path
 import pytest
 
 from habilis.engine.outside import Relay
-from habilis.engine.settings import Settings, clock, live_outside, open_home, read_settings
+from habilis.engine.settings import (
+    VARIABLES,
+    Settings,
+    clock,
+    current_settings,
+    live_outside,
+    open_home,
+    read_settings,
+)
 from habilis.errors import BadInput, NotFound
 from habilis.home.worktree import init_home
 
@@ -134,3 +142,24 @@ def test_tokens_are_long_and_never_the_same():
 
     assert len(tokens) == 1000
     assert min(map(len, tokens)) >= 43
+
+
+def test_settings_are_read_anew_when_a_variable_changes():
+    first = current_settings({"HABILIS_HOME": "/srv/one", "PORT": "8080"})
+
+    assert current_settings({"HABILIS_HOME": "/srv/one", "PORT": "8080"}) is first
+    assert current_settings({"HABILIS_HOME": "/srv/two", "PORT": "8080"}).home == Path("/srv/two")
+    assert current_settings({"HABILIS_HOME": "/srv/one"}).own_port == 0
+
+
+def test_every_variable_that_is_read_tells_settings_apart():
+    seen = set()
+
+    class Asked(dict):
+        def get(self, name, default=None):
+            seen.add(name)
+            return default
+
+    read_settings(Asked())
+
+    assert seen <= set(VARIABLES)

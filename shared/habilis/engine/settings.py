@@ -56,6 +56,24 @@ class Settings:
         return self.relay.url if self.relay else self.public_url
 
 
+VARIABLES = (
+    "HABILIS_HOME", "HABILIS_REMOTE", "HABILIS_REMOTE_PRIVATE", "HABILIS_TOKENS", "HABILIS_PUBLIC_URL",
+    "HABILIS_RELAY_URL", "HABILIS_RELAY_TOKEN", "HABILIS_RELAY_ORIGINS", "HABILIS_PRIVATE_NETWORK", "HABILIS_CA_FILE",
+    "HABILIS_CLOCK_OFFSET_S", "PORT", "HOME",
+)  # fmt: skip
+"""What the settings are read from; `HOME` for a home under `~`."""
+
+
+def current_settings(environ: Mapping[str, str]) -> Settings:
+    """The settings as `read_settings` reads them, read once for the same variables: every request asks."""
+    return _settings(tuple(environ.get(name) for name in VARIABLES))
+
+
+@lru_cache(maxsize=8)
+def _settings(values: tuple[str | None, ...]) -> Settings:
+    return read_settings({name: value for name, value in zip(VARIABLES, values, strict=True) if value is not None})
+
+
 def read_settings(environ: Mapping[str, str], *, private_network: PrivateNetwork = "never") -> Settings:
     """Read the settings; BadInput names the variable that is wrong.
 
