@@ -18,6 +18,7 @@ from habilis.errors import (
     OutcomeUnknown,
     SecretMissing,
     UpstreamError,
+    UpstreamFailed,
     UpstreamUnavailable,
 )
 from habilis.home.activity import ActivityLog
@@ -173,6 +174,23 @@ def test_a_service_that_cannot_be_reached_gives_the_slot_back(world, tmp_path):
     log = log_of(world, account)
     assert log.used_today(world.clock()) == 0
     assert log.standing("manage", "Hello") is None
+
+
+def test_what_the_service_said_is_told_though_the_log_broke_meanwhile(world, tmp_path, monkeypatch):
+    account = world.add_account()
+    add_desk(world, tmp_path)
+    log = world.home.private / account.folder / "activity.jsonl"
+
+    def refuse(fields):
+        log.unlink()
+        log.symlink_to("/dev/full")
+        raise ConnectionAbortedError
+
+    monkeypatch.setattr(world.service, "add_post", refuse)
+    with pytest.raises(UpstreamFailed) as caught:
+        file_post(world, "Hello")
+
+    assert caught.value.outcome == "unknown"
 
 
 def test_a_publish_tool_is_asked_about_and_not_sent(world):

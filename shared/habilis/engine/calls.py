@@ -1,5 +1,6 @@
 """One call, from the order to the reply: asked about, sent and written down, or rehearsed."""
 
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from habilis.engine.outside import Outside
 from habilis.engine.preparing import Prepared, prepare_call, preview
 from habilis.engine.resolve import CallOrder, Found, pointing_at
 from habilis.engine.workspace import Workspace, open_workspace
-from habilis.errors import Forbidden, HabilisError, UpstreamError
+from habilis.errors import EngineFailed, Forbidden, HabilisError, UpstreamError
 from habilis.exchange.call import run_tool
 from habilis.home.activity import Action, ActionOutcome, ActivityLog
 from habilis.home.store import Home
@@ -17,6 +18,8 @@ from habilis.policy.limits import check_cap, check_target
 from habilis.policy.rules import decide
 from habilis.records import Account
 from habilis.templating import MISSING
+
+_LONGEST_LINK_TOLD = 150
 
 
 def call_tool(home: Home, order: CallOrder, outside: Outside, *, actor: str) -> Result | Approval:
@@ -58,9 +61,14 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
     try:
         result = outside.drive(exchange, first)
     except HabilisError as error:
-        log.finish(action.id, _ending(error), error=error.code)
+        # What happened outside is the news; without this line the action counts as unknown, which is the safe side.
+        with suppress(HabilisError):
+            log.finish(action.id, _ending(error), error=error.code)
         raise
-    log.finish(action.id, "done", link=result.link)
+    try:
+        log.finish(action.id, "done", link=result.link)
+    except HabilisError as error:
+        raise _done_unlogged(error, result) from error
     return result
 
 
@@ -96,6 +104,17 @@ def _check_limits(log: ActivityLog, action: Action, workspace: Workspace, found:
         check_cap(log.used_today(action.at), cap, now=action.at)
     if action.target:
         check_target(log.standing(action.role, action.target), role=action.role, target=action.target)
+
+
+def _done_unlogged(error: HabilisError, result: Result) -> EngineFailed:
+    """What a caller is told of an action that was done and could not be logged so: above all, that it was done."""
+    made = f" at {result.link}" if len(result.link) <= _LONGEST_LINK_TOLD and result.link else ""
+    return EngineFailed(
+        f"it was done{made}, but the log of actions could not say so: {error.message}",
+        where=error.where,
+        hint="do not do it again; the log has it as unknown",
+        outcome="done",
+    )
 
 
 def _ending(error: HabilisError) -> ActionOutcome:
