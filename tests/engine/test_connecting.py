@@ -113,6 +113,19 @@ def test_a_return_after_ten_minutes_is_late_and_its_state_is_gone(public):
     assert not has_token(public)
 
 
+def test_a_return_for_an_account_made_anew_under_the_same_id_stores_nothing(public):
+    add(public)
+    _, state = begin(public)
+    remove_account(public.home, "acme", "sample-blog", actor="user")
+    public.clock.move(timedelta(seconds=1))
+    add(public)
+
+    with pytest.raises(SignInFailed, match="cancelled"):
+        finish_sign_in(public.home, answer(public, state), public.outside)
+
+    assert not has_token(public)
+
+
 def test_parameters_that_name_another_account_or_page_are_ignored(public):
     add(public)
     add(public, id="other")

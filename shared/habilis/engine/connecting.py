@@ -82,7 +82,13 @@ def start_sign_in(home: Home, project: str, account: str, outside: Outside) -> S
     expires_at = outside.now() + _WAITS_FOR
     callback = _callback(flow, state, outside)
     if callback:
-        record = {"project": project, "account": account, "ability": manifest.id, "expires_at": stamp(expires_at)}
+        record = {
+            "project": project,
+            "account": account,
+            "since": stamp(found.created_at),
+            "ability": manifest.id,
+            "expires_at": stamp(expires_at),
+        }
         # Kept past its time, so that a late return is told that it is late and not that it never was.
         _waiting(home).put(state, record, expires_at + _WAITS_FOR)
     # Some services take a name once per person, so each sign-in has its own; people find it again in their lists there.
@@ -114,7 +120,8 @@ def finish_sign_in(home: Home, query: Mapping[str, Sequence[str]], outside: Outs
         found = workspace.accounts.get(account)
     except NotFound:
         found = None
-    if found is None:
+    # One that was made anew under the same id is another account, perhaps of another service.
+    if found is None or stamp(found.created_at) != record.get("since"):
         raise SignInFailed("this sign-in was cancelled: its account is gone", hint="add the account again")
     manifest = find_manifest(workspace, str(record["ability"]))
     if manifest.connect is None:
