@@ -69,7 +69,15 @@ def test_what_ran_out_or_is_damaged_is_swept(waiting, folder, look):
     waiting.put("new", {}, LATER)
     waiting.put("other", {}, LATER)
     for number, content in enumerate(
-        [b"", b"\0\0", b"[]", b"{}", b'{"expires_at":"x","data":{}}', b'{"expires_at":1,"data":5}']
+        [
+            b"",
+            b"\0\0",
+            b"[]",
+            b"{}",
+            b'{"expires_at":"x","data":{}}',
+            b'{"expires_at":1,"data":5}',
+            b'{"expires_at":1' + b"0" * 400 + b',"data":{}}',
+        ]
     ):
         (folder / f"{number}.json").write_bytes(content)
 
@@ -78,6 +86,15 @@ def test_what_ran_out_or_is_damaged_is_swept(waiting, folder, look):
     assert waiting.peek("other", now=NOON) == {}
     assert {path.suffix for path in folder.iterdir()} == {".json"}
     assert len(list(folder.iterdir())) <= 2
+
+
+def test_a_folder_among_the_records_is_none(waiting, folder):
+    waiting.put("a1", {}, LATER)
+    waiting._path("a2").mkdir()
+
+    assert waiting.list(now=NOON) == [{}]
+    assert waiting.peek("a2", now=NOON) is None
+    assert waiting.take("a2", now=NOON) is None
 
 
 def test_what_a_killed_writer_left_goes_and_what_is_being_written_stays(waiting, folder):

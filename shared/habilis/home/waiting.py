@@ -80,7 +80,7 @@ class Waiting:
         """The files of records; what a killed writer left long ago goes."""
         with suppress(FileNotFoundError):
             for path in self._folder.iterdir():
-                if path.suffix == _SUFFIX:
+                if path.suffix == _SUFFIX and path.is_file():
                     yield path
                 elif path.name.endswith(LEFTOVER):
                     with suppress(FileNotFoundError):
@@ -96,6 +96,6 @@ def _read(path: Path) -> _Record | None:
     try:
         found = json.loads(path.read_bytes())
         record = _Record(data=dict(found["data"]), expires_at=float(found["expires_at"]))
-    except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
+    except (FileNotFoundError, IsADirectoryError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
     return record
