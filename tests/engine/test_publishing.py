@@ -1,14 +1,16 @@
+import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from habilis.engine.accounts import set_key
+from habilis.engine.accounts import allow_private, remove_account, set_key
 from habilis.engine.approvals import list_approvals
 from habilis.engine.publishing import PublishOrder, approve, ask_publish, deny, save_asset
-from habilis.errors import ApprovalRequired, BadInput, HabilisError, NotFound, UpstreamUnavailable
+from habilis.errors import ApprovalRequired, BadInput, EngineFailed, HabilisError, NotFound, UpstreamUnavailable
 from habilis.home.activity import ActivityLog
+from habilis.sample.service import SampleService
 
 from .conftest import ARTICLE
 
@@ -138,6 +140,90 @@ def test_a_yes_does_not_count_when_the_ability_changed_since(world):
         give(world, asked)
 
     assert world.service.posts == []
+
+
+def test_a_yes_does_not_count_when_the_site_is_another_since(world):
+    world.add_channel()
+    with SampleService() as other:
+        allow_private(world.home, "acme", "blog", other.host, actor="user")
+        asked = ask(world)
+        set_key(world.home, "acme", "blog", "SAMPLE_SITE", other.url)
+        set_key(world.home, "acme", "blog", "SAMPLE_TOKEN", other.new_token())
+
+        with pytest.raises(ApprovalRequired, match="changed"):
+            give(world, asked)
+
+        assert other.posts == []
+
+
+def test_a_yes_does_not_count_for_a_channel_made_anew_under_the_same_id(world):
+    world.add_channel()
+    asked = ask(world)
+    remove_account(world.home, "acme", "blog", actor="user")
+    world.clock.move(timedelta(seconds=1))
+    world.add_channel()
+
+    with pytest.raises(ApprovalRequired, match="changed"):
+        give(world, asked)
+
+    assert world.service.posts == []
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"project": "acme"},
+        {"project": "acme", "asked_at": "soon", "expires_at": "later"},
+        {"arguments": []},
+        {"request": None},
+        {"tool": 7},
+        {"asked_at": "2026-11-30T12:00:00"},
+        {"unknown": "field"},
+    ],
+)
+def test_a_damaged_approval_is_gone_and_the_others_go_on(world, record):
+    world.add_channel()
+    asked = ask(world)
+    folder = world.home.private / ".state" / "approvals"
+    (file,) = folder.glob("*.json")
+    kept = json.loads(file.read_text())
+    damaged = {**(kept["data"] if record and "project" not in record else {}), **record}
+    (folder / f"{'0' * 64}.json").write_text(json.dumps({**kept, "data": damaged}))
+
+    assert waiting(world) == [asked.id]
+    assert give(world, asked).link
+
+
+def test_an_approval_whose_arguments_were_edited_is_not_the_one_that_was_shown(world):
+    world.add_channel()
+    asked = ask(world)
+    (file,) = (world.home.private / ".state" / "approvals").glob("*.json")
+    file.write_text(file.read_text().replace('"title": "Hello"', '"title": "Edited"'))
+
+    with pytest.raises(ApprovalRequired, match="changed"):
+        give(world, asked)
+
+    assert world.service.posts == []
+
+
+def test_a_publish_that_is_out_is_never_offered_again_though_the_log_broke_meanwhile(world, monkeypatch):
+    channel = world.add_channel()
+    asked = ask(world)
+    log = world.home.private / channel.folder / "activity.jsonl"
+    post = world.service.add_post
+
+    def break_the_log(fields):
+        log.unlink()
+        log.symlink_to("/dev/full")
+        return post(fields)
+
+    monkeypatch.setattr(world.service, "add_post", break_the_log)
+    with pytest.raises(EngineFailed, match=f"it was done at {world.service.url}/posts/1") as caught:
+        give(world, asked)
+
+    assert caught.value.outcome == "done"
+    assert waiting(world) == []
 
 
 def test_a_yes_still_counts_after_the_password_was_renewed(world):

@@ -20,6 +20,7 @@ from habilis.records import stamp
 from habilis.redaction import clean
 
 _KEPT_FOR = timedelta(days=7)
+_TEXTS = ("id", "project", "ability", "tool", "account", "asset", "channel", "asked_by", "bound_to")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,25 +97,25 @@ def ask_approval(home: Home, call: Prepared, outside: Outside, *, actor: str, as
 def list_approvals(home: Home, project: str, *, now: datetime) -> list[Approval]:
     """The project's waiting approvals, oldest first."""
     records = _waiting(home).list(now=now)
-    found = [_read(record) for record in records if record.get("project") == project]
+    found = [approval for record in records if (approval := _read(record)) and approval.project == project]
     return sorted(found, key=lambda approval: (approval.asked_at, approval.id))
 
 
 def find_approval(home: Home, project: str, approval: str, *, now: datetime) -> Approval:
     """One waiting approval of the project; NotFound when it is not there, used up or out of time."""
-    record = _waiting(home).peek(approval, now=now)
-    if record is None or record.get("project") != project:
+    found = _read(_waiting(home).peek(approval, now=now))
+    if found is None or found.project != project:
         raise _gone(project, approval)
-    return _read(record)
+    return found
 
 
 def take_approval(home: Home, project: str, approval: str, *, now: datetime) -> Approval:
     """Take a waiting approval out, so that nobody else can use it; NotFound otherwise."""
     find_approval(home, project, approval, now=now)
-    record = _waiting(home).take(approval, now=now)
-    if record is None:
+    taken = _read(_waiting(home).take(approval, now=now))
+    if taken is None:
         raise _gone(project, approval)
-    return _read(record)
+    return taken
 
 
 def put_back(home: Home, approval: Approval) -> None:
@@ -123,13 +124,20 @@ def put_back(home: Home, approval: Approval) -> None:
 
 
 def hash_order(call: Prepared) -> str:
-    """SHA-256 of what would be done, hex; keys' values are not part of it, so changing a password keeps a yes."""
+    """SHA-256 of what would be done, hex.
+
+    Secret keys' values are not part of it, so changing a password keeps a yes. A site's address is: it says where the
+    order goes. So is the account's beginning: one that was removed and made anew under the same id is another one.
+    """
     account = call.found.account
+    public = call.found.manifest.public_keys
     order = {
         "manifest": call.found.manifest.content_hash,
         "tool": call.found.tool.name,
         "project": call.project,
         "account": account.id if account else "",
+        "since": stamp(account.created_at) if account else "",
+        "shown_keys": {name: value for name, value in call.found.keys.items() if name in public},
         "destination": dict(account.destination) if account else {},
         "private_hosts": sorted(account.private_hosts) if account else [],
         "arguments": dict(call.arguments),
@@ -162,7 +170,18 @@ def _gone(project: str, approval: str) -> NotFound:
     )
 
 
-def _read(record: Mapping[str, Json]) -> Approval:
-    fields = dict(record)
-    asked, expires = (datetime.fromisoformat(str(fields.pop(name))) for name in ("asked_at", "expires_at"))
-    return Approval(**fields, asked_at=asked, expires_at=expires)  # type: ignore[arg-type]  # as `as_data` wrote it
+def _read(record: Mapping[str, Json] | None) -> Approval | None:
+    """The approval of a record; None when there is none, or it is not as `as_data` wrote it: nobody can agree to that.
+
+    What a person changed in it with care is caught by `bound_to`.
+    """
+    try:
+        fields = dict(record or {})
+        asked, expires = (datetime.fromisoformat(str(fields.pop(name))) for name in ("asked_at", "expires_at"))
+        approval = Approval(**fields, asked_at=asked, expires_at=expires)  # type: ignore[arg-type]  # checked below
+    except (KeyError, TypeError, ValueError):
+        return None
+    texts = (getattr(approval, name) for name in _TEXTS)
+    shaped = isinstance(approval.arguments, dict) and isinstance(approval.request, dict)
+    zoned = asked.tzinfo is not None and expires.tzinfo is not None
+    return approval if shaped and zoned and all(isinstance(text, str) for text in texts) else None
