@@ -1,5 +1,7 @@
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -196,3 +198,15 @@ def test_the_documentation_lists_every_code_with_its_status():
     listed = re.findall(r"^\| `(\w+)` \| (\d+) \|", documented("Errors"), re.MULTILINE)
 
     assert dict(listed) == {error_class.code: str(error_class.status) for error_class in found}
+
+
+def test_a_cold_function_has_loaded_nothing_that_its_first_reply_may_not_need():
+    program = (
+        "import runpy, sys, functions_framework\nfor path in sys.argv[1:]: runpy.run_path(path)\nprint(*sys.modules)"
+    )
+    paths = sorted((ROOT / "functions").glob("*.py"))
+    heavy = {"pydantic", "dulwich", "httpx", "httpcore", "jsonschema_rs", "yaml", "markdown_it", "nh3", "croniter"}
+
+    loaded = subprocess.run([sys.executable, "-c", program, *paths], capture_output=True, text=True, check=True).stdout
+
+    assert heavy & set(loaded.split()) == set()
