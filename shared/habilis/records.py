@@ -4,7 +4,7 @@ A record is checked when it is read: people edit these files by hand, and a wron
 leave the others alone. Fields that Habilis does not know are a person's own, or another version's: they are kept in
 `extra` and written back behind the known ones.
 
-Source: docs/home.md "Files"; seed format section "Accounts" (`connection.yaml`).
+Source: docs/home.md "Files".
 """
 
 import re

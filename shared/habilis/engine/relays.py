@@ -1,6 +1,6 @@
 """The relay: a public, single-use address that sends a browser on to the engine that registered it.
 
-Source: seed format "Signing in": a single-use relay at `/r/<id>` that sends the browser straight on.
+Source: docs/http.md "Routes", `/r/<id>`.
 """
 
 import re

@@ -4,7 +4,7 @@ A rule names tools and a decision. Where several rules fit, the strictest counts
 beyond that (a narrower scope, a condition on arguments) this version does not weigh, so such a rule may make a call
 stricter but never looser.
 
-Source: seed "Ability System", `actauth.yml`; docs/format.md "Rules".
+Source: docs/format.md "Rules" (`actauth.yml`).
 """
 
 from collections.abc import Callable, Iterable

@@ -1,6 +1,6 @@
 """The redirect flow, without input or output: where the browser goes, and what its return says.
 
-Source: seed format "Signing in", `flow: redirect`; docs/format.md "Signing in".
+Source: docs/format.md "Signing in".
 """
 
 from collections.abc import Mapping, Sequence
