@@ -1,3 +1,6 @@
+import os
+import shutil
+
 import pytest
 
 from habilis.engine.accounts import (
@@ -9,8 +12,17 @@ from habilis.engine.accounts import (
     set_default,
     set_key,
 )
+from habilis.engine.rehearsal import RehearsalHome, Rehearsed
 from habilis.engine.rendering import as_json
-from habilis.errors import AddressNotAllowed, ArgsInvalid, BadInput, Collision, NotFound, SecretMalformed
+from habilis.errors import (
+    AddressNotAllowed,
+    ArgsInvalid,
+    BadInput,
+    Collision,
+    NotFound,
+    SecretMalformed,
+    SecretStoreError,
+)
 
 
 def add(world, **fields):
@@ -207,3 +219,84 @@ def test_an_account_with_a_broken_record_needs_attention_and_the_others_work(wor
     assert "projects/acme/connections/second/connection.yaml:2:3" in found["second"].fault
     assert found["sample-blog"].fault == ""
     assert path.read_text(encoding="utf-8").startswith("<<<<<<<")
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
+def test_an_account_whose_keys_cannot_be_read_needs_attention_and_the_others_work(world, kind):
+    add(world, keys={"SAMPLE_TOKEN": "tok-0123456789"})
+    add(world, id="second", keys={"SAMPLE_TOKEN": "tok-9876543210"})
+    file = world.home.private / "projects/acme/connections/second/.env"
+    file.unlink()
+    {"link": lambda: file.symlink_to("../sample-blog/.env"), "folder": file.mkdir, "pipe": lambda: os.mkfifo(file)}[
+        kind
+    ]()
+
+    found = views(world)
+
+    assert ".env: the file of keys is" in found["second"].fault
+    assert not found["second"].is_ready
+    assert keys_of(world, "sample-blog")["SAMPLE_TOKEN"] is True
+
+
+def leave_over(world, **fields):
+    """Let a removal be cut short after its commit: the record is gone, keys and log are still there."""
+    account = add(world, keys={"SAMPLE_TOKEN": "tok-0123456789"}, **fields)
+    folder = world.home.private / account.folder
+    kept = folder.with_name("kept")
+    shutil.copytree(folder, kept)
+    remove_account(world.home, "acme", account.id, actor="user")
+    kept.rename(folder)
+    (folder / "connection.yaml").unlink()
+    return folder
+
+
+def test_a_new_account_never_comes_into_the_keys_of_one_that_was_removed(world):
+    leave_over(world)
+
+    assert add(world).id == "sample-blog-2"
+    with pytest.raises(Collision, match="earlier account 'sample-blog'") as caught:
+        add(world, id="sample-blog")
+
+    assert "habilis accounts rm acme sample-blog" in caught.value.hint
+    assert keys_of(world, "sample-blog-2")["SAMPLE_TOKEN"] is False
+
+
+def test_a_removal_that_was_cut_short_is_ended_by_the_next_one(world):
+    folder = leave_over(world)
+
+    remove_account(world.home, "acme", "sample-blog", actor="user")
+
+    assert not folder.exists()
+    assert add(world).id == "sample-blog"
+
+
+def test_a_dry_run_deletes_nothing_that_a_removal_left_over(world):
+    folder = leave_over(world)
+
+    with pytest.raises(Rehearsed):
+        remove_account(RehearsalHome(world.home), "acme", "sample-blog", actor="user")
+
+    assert (folder / ".env").exists()
+
+
+@pytest.mark.parametrize("name", ["other", "../sample-blog", "", "A"])
+def test_an_account_that_is_not_there_cannot_be_removed(world, name):
+    add(world)
+
+    with pytest.raises(NotFound, match="there is no account"):
+        remove_account(world.home, "acme", name, actor="user")
+
+
+def test_keys_that_cannot_be_deleted_are_told_of(world):
+    account = add(world, keys={"SAMPLE_TOKEN": "tok-0123456789"})
+    folder = world.home.private / account.folder
+    remove, kept = folder.rename, folder.with_name("kept")
+    world.home.commit(lambda _: {account.path: None}, subject="Remove", action="test", actor="tests")
+    remove(kept)
+    folder.symlink_to(kept)  # a link is not followed, and is no folder that could be deleted
+
+    with pytest.raises(SecretStoreError, match="could not all be deleted") as caught:
+        remove_account(world.home, "acme", "sample-blog", actor="user")
+
+    assert caught.value.outcome == "partial"
+    assert (kept / ".env").exists()

@@ -1,13 +1,23 @@
 """Accounts of a project: added, given keys, chosen as default, removed. A channel is an account with a kind."""
 
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain, count
 
 from habilis.engine.resolve import find_manifest, key_file, missing_keys
 from habilis.engine.workspace import Workspace, open_workspace, read_document
-from habilis.errors import ArgsInvalid, BadInput, Collision, NotFound, SecretMalformed
+from habilis.errors import (
+    ArgsInvalid,
+    BadInput,
+    Collision,
+    HabilisError,
+    NotFound,
+    SecretMalformed,
+    SecretStoreError,
+)
 from habilis.home.store import Home, Revision
 from habilis.hosts import opt_in_host, site_address
 from habilis.manifest.model import AuthKey, Manifest
@@ -15,6 +25,8 @@ from habilis.messages import Json
 from habilis.names import AccountId, ProjectSlug, account_id
 from habilis.records import Account, account_folder, read_account, stamp, write_account
 from habilis.redaction import SHORTEST_SECRET
+
+_PRIVATE = (".env", "activity.jsonl", "data")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +67,7 @@ class AccountView:
         keys: What the abilities of its service ask for.
         used_by: Ids of the abilities that use it.
         is_ready: Whether every required key is set.
-        fault: Why its record cannot be read; "" when it can.
+        fault: Why its record or its keys cannot be read; "" when they can.
     """
 
     id: str
@@ -90,7 +102,7 @@ def add_account(home: Home, order: AccountOrder, *, actor: str, now: datetime) -
     def change(revision: Revision) -> dict[str, bytes | None]:
         current = open_workspace(home, revision, order.project)
         account = Account(
-            id=_new_id(current, order, manifest),
+            id=_new_id(home, current, order, manifest),
             project=workspace.project.slug,
             label=order.label or manifest.name,
             ability=manifest.id,
@@ -141,7 +153,9 @@ def set_default(home: Home, project: str, account: str, *, actor: str) -> None:
 
     def change(revision: Revision) -> dict[str, bytes | None]:
         workspace = open_workspace(home, revision, project)
-        chosen = workspace.accounts[account]
+        chosen = workspace.accounts.get(account)
+        if chosen is None:
+            raise _no_account(project, account)
         changed: dict[str, bytes | None] = {}
         for entry in workspace.accounts_of(chosen.service):
             if entry.is_default != (entry.id == account):
@@ -173,19 +187,33 @@ def allow_private(home: Home, project: str, account: str, host: str, *, actor: s
 
 
 def remove_account(home: Home, project: str, account: str, *, actor: str) -> None:
-    """Remove an account with its keys and data; the oldest other account of the service becomes the default."""
-    _, found = _find(home, project, account)
+    """Remove an account with its keys and data; the oldest other account of the service becomes the default.
+
+    Where only keys and data are left of one, because a removal was cut short, they are deleted.
+
+    Raises:
+        NotFound: No such account.
+        SecretStoreError: The account is removed, but not all of its keys and data.
+    """
+    workspace = open_workspace(home, home.open(), project)
+    slug = workspace.project.slug
+    is_whole = account in workspace.accounts
+    if not is_whole and (account in workspace.faults or not _is_left_over(home, slug, account)):
+        raise _no_account(project, account)
 
     def change(revision: Revision) -> dict[str, bytes | None]:
-        workspace = open_workspace(home, revision, project)
+        current = open_workspace(home, revision, project)
+        found = current.accounts.get(account)
+        if found is None:
+            return {}
         changed: dict[str, bytes | None] = {found.path: None}
-        others = [entry for entry in workspace.accounts_of(found.service) if entry.id != account]
+        others = [entry for entry in current.accounts_of(found.service) if entry.id != account]
         if found.is_default and others:
             changed[others[0].path] = write_account(replace(others[0], is_default=True))
         return changed
 
     home.commit(change, subject=f"Remove the account {account} of {project}", action="account rm", actor=actor)
-    shutil.rmtree(home.private / found.folder, ignore_errors=True)
+    _delete_private(home, slug, account)
 
 
 def list_accounts(home: Home, project: str) -> list[AccountView]:
@@ -267,14 +295,45 @@ def _check_kind(manifest: Manifest, order: AccountOrder) -> None:
         )
 
 
-def _new_id(workspace: Workspace, order: AccountOrder, manifest: Manifest) -> AccountId:
+def _new_id(home: Home, workspace: Workspace, order: AccountOrder, manifest: Manifest) -> AccountId:
     taken = set(workspace.accounts) | set(workspace.faults)
+    slug = workspace.project.slug
     if order.id:
         if order.id in taken:
             raise Collision(f"the project has an account {order.id!r}", hint="choose another id")
-        return account_id(order.id)
-    names = [manifest.id, *(f"{manifest.id}-{number}" for number in range(2, len(taken) + 3))]
-    return account_id(next(name for name in names if name not in taken))
+        name = account_id(order.id)
+        if _is_left_over(home, slug, name):
+            raise Collision(
+                f"keys or a log of an earlier account {name!r} are still there",
+                hint=f"choose another id, or delete them first: habilis accounts rm {slug} {name}",
+            )
+        return name
+    names = chain([manifest.id], (f"{manifest.id}-{number}" for number in count(2)))
+    return account_id(next(name for name in names if name not in taken and not _is_left_over(home, slug, name)))
+
+
+def _is_left_over(home: Home, project: str, account: str) -> bool:
+    """Whether something private lies where an account of this id would: a new one must not come into it."""
+    try:
+        folder = home.private / account_folder(project, account_id(account))
+    except BadInput:
+        return False
+    return any(os.path.lexists(folder / name) for name in _PRIVATE)
+
+
+def _delete_private(home: Home, project: str, account: str) -> None:
+    """Delete all that lies beside an account's record; SecretStoreError when some of it stays."""
+    try:
+        shutil.rmtree(home.private / account_folder(project, account))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise SecretStoreError(
+            f"the account is removed, but its keys and data could not all be deleted: {os.strerror(error.errno or 0)}",
+            where=account_folder(project, account),
+            hint="see who owns the folder, and delete it",
+            outcome="partial",
+        ) from None
 
 
 def _find(home: Home, project: str, account: str) -> tuple[Workspace, Account]:
@@ -291,7 +350,7 @@ def _no_account(project: str, account: str) -> NotFound:
 
 def _view(home: Home, workspace: Workspace, account: Account) -> AccountView:
     manifests = workspace.manifests_of(account.service)
-    stored = key_file(home, account).load()
+    stored, fault = _stored(home, account)
     states = {
         key.env: KeyState(
             name=key.env, label=key.label, help=key.help, is_set=bool(stored.get(key.env)), is_optional=key.optional
@@ -310,11 +369,20 @@ def _view(home: Home, workspace: Workspace, account: Account) -> AccountView:
         private_hosts=tuple(sorted(account.private_hosts)),
         keys=tuple(states.values()),
         used_by=tuple(manifest.id for manifest in manifests),
-        is_ready=bool(manifests) and not any(missing_keys(manifest, stored) for manifest in manifests),
+        is_ready=bool(manifests) and not fault and not any(missing_keys(manifest, stored) for manifest in manifests),
         publications=tuple(
             {"asset": entry.asset, "link": entry.link, "at": stamp(entry.at)} for entry in account.publications
         ),
+        fault=fault,
     )
+
+
+def _stored(home: Home, account: Account) -> tuple[Mapping[str, str], str]:
+    """The account's keys, and why they cannot be read; "" when they can."""
+    try:
+        return key_file(home, account).load(), ""
+    except HabilisError as error:
+        return {}, str(error)
 
 
 def _known(names: Mapping[str, object]) -> str:
