@@ -151,6 +151,43 @@ def test_an_ability_that_can_no_longer_be_read_needs_attention_and_the_others_wo
     assert [entry.ability for entry in offer_instructions(world.home, "acme")] == ["sample-blog", "updates"]
 
 
+@pytest.mark.parametrize("name", ["My skill", "Foo", "caf\u00e9", "-rf", "1x", "a_b", "\u0430cme"])
+@pytest.mark.parametrize(("file", "text"), [("SKILL.md", SKILL), ("extension.yaml", "id: x\n")])
+def test_a_folder_with_a_name_that_is_no_id_needs_attention_and_the_others_work(world, name, file, text):
+    folder = world.home.private / "abilities" / name
+    folder.mkdir()
+    (folder / file).write_text(text, encoding="utf-8")
+
+    views = {view.id: view for view in list_installed(world.home)}
+
+    assert "is no ability id; use ^[a-z]" in views[name].fault
+    assert [tool.ability for tool in offer_tools(world.home, "acme")] == ["sample-blog", "sample-blog"]
+    assert [entry.ability for entry in offer_instructions(world.home, "acme")] == ["sample-blog"]
+
+
+def test_an_ability_whose_origin_is_a_link_needs_attention_and_the_others_work(world, tmp_path):
+    run(world, write(tmp_path / "updates", SKILL__md=SKILL))
+    source = world.home.private / "abilities/sample-blog/.source"
+    source.unlink()
+    source.symlink_to("/etc/passwd")
+
+    views = {view.id: view for view in list_installed(world.home)}
+
+    assert "link" in views["sample-blog"].fault
+    assert views["updates"].fault == ""
+
+
+def test_the_offer_says_that_keys_cannot_be_read(world):
+    account = world.add_account()
+    file = world.home.private / account.folder / ".env"
+    file.rename(file.with_name("kept"))
+    file.symlink_to("kept")
+
+    assert {tool.needs for tool in offer_tools(world.home, "acme")} == {
+        "keys that can be read: the file of keys is a link; links are not followed"
+    }
+
+
 def test_the_offer_says_what_a_tool_still_needs(world):
     needs = {tool.name: tool.needs for tool in offer_tools(world.home, "acme")}
     assert needs == {"create_post": "an account", "list_posts": "an account"}

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from habilis.engine.workspace import read_document, read_manifest
-from habilis.errors import Collision, ManifestInvalid, NotFound, Problem
+from habilis.errors import Collision, ManifestInvalid, NotFound, Problem, UnsafePath
 from habilis.fetch import read_folder
 from habilis.home.store import Home, Revision
 from habilis.manifest.model import Manifest
@@ -138,7 +138,7 @@ def _installed(home: Home, revision: Revision, folder: str) -> InstalledView:
     try:
         manifest = read_manifest(home, revision, folder)
         record = read_document(home, revision, f"{folder}/{SOURCE_FILE}")
-    except ManifestInvalid as error:
+    except (ManifestInvalid, UnsafePath) as error:
         fault, record = str(error), None
     name = folder.rsplit("/", 1)[-1]
     return InstalledView(

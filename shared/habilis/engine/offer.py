@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from habilis.engine.resolve import CONNECTION, load_keys, missing_keys
 from habilis.engine.workspace import Ability, open_workspace
-from habilis.errors import ManifestInvalid
+from habilis.errors import HabilisError, ManifestInvalid
 from habilis.home.store import Home, Revision
-from habilis.manifest.model import Tool
+from habilis.manifest.model import Manifest, Tool
 from habilis.messages import Json
+from habilis.records import Account
 from habilis.skill import load_skill
 
 
@@ -51,8 +52,7 @@ def offer_tools(home: Home, project: str) -> list[OfferedTool]:
         accounts = workspace.accounts_of(manifest.service)
         needs = "an account" if manifest.auth and not accounts else ""
         if accounts:
-            missing = missing_keys(manifest, load_keys(home, manifest, accounts[0]))
-            needs = f"the key {', '.join(missing)}" if missing else ""
+            needs = _missing(home, manifest, accounts[0])
         offered += [
             OfferedTool(
                 name=tool.name,
@@ -88,6 +88,15 @@ def _instructions(revision: Revision, ability: Ability) -> OfferedInstructions |
     except ManifestInvalid:
         return None
     return OfferedInstructions(ability=ability.id, name=skill.name, applies=skill.description)
+
+
+def _missing(home: Home, manifest: Manifest, account: Account) -> str:
+    """What an account lacks before the ability's tools can be called; "" for nothing."""
+    try:
+        missing = missing_keys(manifest, load_keys(home, manifest, account))
+    except HabilisError as error:
+        return f"keys that can be read: {error.message}"
+    return f"the key {', '.join(missing)}" if missing else ""
 
 
 def _with_connection(tool: Tool, accounts: list[str]) -> dict[str, Json]:

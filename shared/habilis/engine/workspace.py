@@ -12,7 +12,7 @@ from functools import partial
 from threading import Lock
 from typing import Generic, TypeVar
 
-from habilis.errors import ManifestInvalid, NotFound
+from habilis.errors import BadInput, ManifestInvalid, NotFound, Problem
 from habilis.home.compiled import compiled
 from habilis.home.store import Home, Mark, Revision
 from habilis.manifest.model import Manifest
@@ -144,9 +144,15 @@ def ability_folders(revision: Revision, project: str) -> dict[str, str]:
 
 
 def read_manifest(home: Home, revision: Revision, folder: str) -> Manifest | None:
-    """The manifest of an ability's folder; None when it is instructions only; ManifestInvalid when it is wrong."""
+    """The manifest of an ability's folder; None when it is instructions only; ManifestInvalid when it is wrong.
+
+    A folder that was made by hand may have a name that is no ability's id: that is a fault of the folder alone.
+    """
     path = f"{folder}/extension.yaml"
     name = folder.rsplit("/", 1)[-1]
+    fault = _misnamed(folder, name)
+    if fault is not None:
+        raise fault
 
     def load() -> Json:
         from habilis.manifest.load import load_manifest
@@ -162,6 +168,16 @@ def read_manifest(home: Home, revision: Revision, folder: str) -> Manifest | Non
         manifest = from_plain(plain)
         _manifests.put(key, manifest)
     return manifest
+
+
+def _misnamed(folder: str, name: str) -> ManifestInvalid | None:
+    """What is wrong with the name of an ability's folder; None when nothing is."""
+    try:
+        ability_id(name)
+    except BadInput as error:
+        message = f"{error.message}; {error.hint}"
+        return ManifestInvalid([Problem(file=folder, line=1, column=1, path="", message=message)])
+    return None
 
 
 def read_document(home: Home, revision: Revision, path: str) -> Json:
@@ -236,10 +252,10 @@ def _ability(home: Home, revision: Revision, project: Project, name: str, folder
     except ManifestInvalid as error:
         fault = error
     return Ability(
-        id=manifest.id if manifest else ability_id(name),
+        id=manifest.id if manifest else AbilityId(name),
         folder=folder,
         manifest=manifest,
-        has_instructions=revision.content_key(f"{folder}/SKILL.md") is not None,
+        has_instructions=_misnamed(folder, name) is None and revision.content_key(f"{folder}/SKILL.md") is not None,
         fault=fault,
         is_on=name not in project.abilities_off,
     )
