@@ -63,6 +63,21 @@ def test_help_has_an_example_that_begins_with_the_command(name):
     assert f"\n  habilis {name} " in COMMANDS[name].help.replace("      ", "  ")
 
 
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - NEEDS_NO_EXAMPLE))
+def test_help_shows_an_example_on_a_line_of_its_own(shell, name):
+    said = shell.ok(*name.split(), "--help")
+
+    assert f"\n    habilis {name}" in said.out
+    assert "\\b" not in said.out
+
+
+@pytest.mark.parametrize("name", sorted(set(EVERY) - set(COMMANDS)))
+def test_the_list_of_a_group_cuts_no_summary_short(shell, name):
+    said = shell.ok(*name.split(), "--help")
+
+    assert "..." not in said.out.partition("Commands:")[2]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_names_every_argument(name):
     usage = COMMANDS[name].help

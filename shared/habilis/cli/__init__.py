@@ -53,10 +53,10 @@ class _LateGroup(click.Group):
 @click.group(cls=_LateGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="habilis")
 def habilis() -> None:
-    r"""Give AI agents abilities: install them, sign accounts in, call their tools, publish after asking.
+    """Give AI agents abilities: install them, sign accounts in, call their tools, publish after asking.
 
     A home is a folder under git that holds everything; --home or HABILIS_HOME names it, else it is ~/.habilis.
-    Every command takes --json, every change --dry-run.
+    Every command takes --home and --json, every change --dry-run; they stand behind the command.
 
     \b
     First steps:

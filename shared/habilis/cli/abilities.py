@@ -16,13 +16,13 @@ def abilities() -> None:
     """Abilities: what an agent can do. Each is one folder with instructions, a connection to a service, or both."""
 
 
-@abilities.command("install")
+@abilities.command("install", short_help="Install an ability: a folder, or one that ships.")
 @click.argument("spec")
 @click.option("--project", default="", metavar="P", help="Install for this project only.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_changing_desk
 def abilities_install(desk: Desk, spec: str, project: str, *, yes: bool) -> None:
-    r"""Install an ability from SPEC: a folder, or the id of one that Habilis ships.
+    """Install an ability from SPEC: a folder, or the id of one that Habilis ships.
 
     Everything is checked before anything is written, what it brings is shown, and it lands in one commit. On a terminal
     you are asked first.
@@ -47,7 +47,7 @@ def abilities_install(desk: Desk, spec: str, project: str, *, yes: bool) -> None
     desk.show({"includes": plan.includes(), "commit": commit}, [*lines, "", f"{plan.id} {done}.", *_next(plan)])
 
 
-@abilities.command("ls")
+@abilities.command("ls", short_help="List what is installed, or what ships.")
 @click.argument("project", default="", metavar="[P]")
 @click.option("--shipped", is_flag=True, help="List what Habilis ships instead.")
 @with_desk
@@ -63,7 +63,7 @@ def abilities_ls(desk: Desk, project: str, *, shipped: bool) -> None:
     desk.show({"abilities": found}, columns(rows) or ["None yet. See: habilis abilities ls --shipped"])
 
 
-@abilities.command("show")
+@abilities.command("show", short_help="Show what an ABILITY brings.")
 @click.argument("ability")
 @with_desk
 def abilities_show(desk: Desk, ability: str) -> None:

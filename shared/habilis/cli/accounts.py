@@ -32,7 +32,7 @@ def accounts_add(  # noqa: PLR0913 - one parameter an option
     desk: Desk, project: str, ability: str, account: str, label: str, kind: str, destination: tuple[str, ...],
     key_source: str | None,
 ) -> None:  # fmt: skip
-    r"""Add an account of ABILITY to PROJECT.
+    """Add an account of ABILITY to PROJECT.
 
     Keys come as NAME=value lines from --keys, or are asked for on a terminal. They are stored beside the account, never
     committed, and shown as set or not set only.
@@ -60,7 +60,7 @@ def accounts_add(  # noqa: PLR0913 - one parameter an option
     desk.show(view, [f"Added the account {made.id} to {project}.", *wanting])
 
 
-@accounts.command("ls")
+@accounts.command("ls", short_help="List the accounts of PROJECT.")
 @click.argument("project")
 @with_desk
 def accounts_ls(desk: Desk, project: str) -> None:
@@ -80,13 +80,13 @@ def accounts_ls(desk: Desk, project: str) -> None:
     desk.show({"accounts": views}, columns(rows) or [f"None yet. Add one: habilis accounts add {project} ABILITY"])
 
 
-@accounts.command("set")
+@accounts.command("set", short_help="Set a key of an ACCOUNT of PROJECT.")
 @click.argument("project")
 @click.argument("account")
 @click.argument("name")
 @with_changing_desk
 def accounts_set(desk: Desk, project: str, account: str, name: str) -> None:
-    r"""Set the key NAME of an ACCOUNT of PROJECT; the value is asked for, or read from standard input.
+    """Set the key NAME of an ACCOUNT of PROJECT; the value is asked for, or read from standard input.
 
     It counts from the next call on. The value is never shown again. One line break at its end is left off.
 
@@ -105,7 +105,7 @@ def accounts_set(desk: Desk, project: str, account: str, name: str) -> None:
     desk.show({"account": account, "key": name, "is_set": not desk.dry_run, "dry_run": desk.dry_run}, [told])
 
 
-@accounts.command("default")
+@accounts.command("default", short_help="Use ACCOUNT where a call names none.")
 @click.argument("project")
 @click.argument("account")
 @with_changing_desk
@@ -115,13 +115,13 @@ def accounts_default(desk: Desk, project: str, account: str) -> None:
     desk.show({"account": account, "is_default": True}, [f"{account} is now the default."])
 
 
-@accounts.command("allow-private")
+@accounts.command("allow-private", short_help="Let ACCOUNT call one private HOST:PORT.")
 @click.argument("project")
 @click.argument("account")
 @click.argument("host", metavar="HOST:PORT")
 @with_changing_desk
 def accounts_allow_private(desk: Desk, project: str, account: str, host: str) -> None:
-    r"""Let ACCOUNT of PROJECT call one HOST:PORT on a private address.
+    """Let ACCOUNT of PROJECT call one HOST:PORT on a private address.
 
     Without this no call reaches a private or local address, whatever an ability says.
 

@@ -17,7 +17,7 @@ from habilis.reading import read_json
 @click.argument("project")
 @with_desk
 def tools(desk: Desk, project: str) -> None:
-    r"""List what an agent is offered in PROJECT: tools by ability, and the instructions it may read.
+    """List what an agent is offered in PROJECT: tools by ability, and the instructions it may read.
 
     A tool that is not ready says what it needs. With --json each tool has its input schema.
 
@@ -52,7 +52,7 @@ def tools(desk: Desk, project: str) -> None:
 @click.option("--account", default="", help="The account to go through. [default: the service's]")
 @with_changing_desk
 def call(desk: Desk, project: str, tool: str, pairs: tuple[str, ...], source: str | None, account: str) -> None:
-    r"""Call a TOOL of PROJECT and print what comes back.
+    """Call a TOOL of PROJECT and print what comes back.
 
     A tool that publishes is not carried out at once: it waits for `habilis approvals approve`. A dry run shows the
     exact request, keys masked.

@@ -17,7 +17,7 @@ _TOKEN_BYTES = 32
 @click.argument("directory", required=False)
 @with_changing_desk
 def init(desk: Desk, directory: str | None) -> None:
-    r"""Make a home in DIRECTORY (default: --home).
+    """Make a home in DIRECTORY (default: --home).
 
     A home is a git repository of its own: abilities, projects, accounts and numbers lie in it as files, every change is
     one commit, and `git log` tells the story. Keys and activity lie beside it and are never committed.
@@ -50,7 +50,7 @@ def projects() -> None:
 @click.option("--name", default="", help="How people call it. [default: the slug]")
 @with_changing_desk
 def projects_add(desk: Desk, project: str, name: str) -> None:
-    r"""Make a PROJECT, named by its slug: a-z, 0-9 and dashes.
+    """Make a PROJECT, named by its slug: a-z, 0-9 and dashes.
 
     \b
     Example:
@@ -73,12 +73,12 @@ def tokens() -> None:
     """Tokens: what callers of the HTTP functions carry."""
 
 
-@tokens.command("new")
+@tokens.command("new", short_help="Make a token of a ROLE and print it once.")
 @click.argument("role", type=click.Choice(["admin", "operator", "agent", "scheduler"]))
 @click.option("--project", "only", multiple=True, metavar="P", help="Limit it to this project; may be given again.")
 @with_desk
 def tokens_new(desk: Desk, role: TokenRole, only: tuple[str, ...]) -> None:
-    r"""Make a token of a ROLE and print it once; only its hash goes into the functions' settings.
+    """Make a token of a ROLE and print it once; only its hash goes into the functions' settings.
 
     \b
     admin      everything, installing too

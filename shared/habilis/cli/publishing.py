@@ -24,7 +24,7 @@ from habilis.records import stamp
 @click.argument("channel")
 @with_changing_desk
 def publish(desk: Desk, project: str, asset: str, channel: str) -> None:
-    r"""Ask for the asset TYPE/ID of PROJECT to go out through a CHANNEL.
+    """Ask for the asset TYPE/ID of PROJECT to go out through a CHANNEL.
 
     It goes out after `habilis approvals approve`.
 
@@ -57,7 +57,7 @@ def approvals_ls(desk: Desk, project: str) -> None:
     desk.show({"approvals": [entry.as_data() for entry in waiting]}, columns(rows) or ["Nothing waits."])
 
 
-@approvals.command("show")
+@approvals.command("show", short_help="Show the request that would go out.")
 @click.argument("project")
 @click.argument("approval")
 @with_desk
@@ -106,7 +106,7 @@ def approvals_deny(desk: Desk, project: str, approval: str) -> None:
 @click.argument("source", default="", metavar="[SOURCE]")
 @with_changing_desk
 def snapshot(desk: Desk, project: str, source: str) -> None:
-    r"""Read the last 30 days of PROJECT's numbers: all its sources, or one SOURCE.
+    """Read the last 30 days of PROJECT's numbers: all its sources, or one SOURCE.
 
     Rows are stored by month under snapshots/ in one commit. A source that fails keeps what it had, and stops no other;
     the exit code is then 1.
