@@ -7,6 +7,7 @@ import pytest
 from habilis.errors import ManifestInvalid
 from habilis.manifest.load import load_manifest
 from habilis.manifest.schema import json_schema
+from habilis.policy.rules import decide, load_rules
 from habilis.skill import load_skill
 
 PAGE = (Path(__file__).parents[2] / "docs" / "format.md").read_text(encoding="utf-8")
@@ -43,6 +44,18 @@ def test_the_faults_of_the_page_are_the_ones_told(example, said):
         load_manifest(example.encode(), folder="press")
 
     assert [str(problem) for problem in caught.value.problems] == said.splitlines()
+
+
+def test_the_rules_of_the_page_load():
+    (text,) = re.findall(r"^```yml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+    rules = load_rules(text.encode(), "actauth.yml")
+
+    assert [decide("manage", tool, rules).verdict for tool in ("delete_post", "reply", "look")] == [
+        "deny",
+        "ask",
+        "allow",
+    ]
 
 
 def test_the_page_explains_every_field():

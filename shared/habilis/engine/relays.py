@@ -1,6 +1,6 @@
 """The relay: a public, single-use address that sends a browser on to the engine that registered it.
 
-Source: docs/http.md "Routes", `/r/<id>`.
+Source: docs/http.md, `/r/{id}`.
 """
 
 import re
