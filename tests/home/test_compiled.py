@@ -4,6 +4,7 @@ import pytest
 
 from habilis import __version__
 from habilis.home.compiled import compiled
+from habilis.home.lock import hold, lock_file
 
 FORM = {"id": "blog", "tools": [{"name": "publish", "timeout_s": 60.5, "label": "Grüße \ud800"}], "none": None}
 
@@ -94,3 +95,20 @@ def test_files_are_the_owner_s_alone(tmp_path, kept):
 
     assert kept.stat().st_mode & 0o777 == 0o600
     assert kept.parent.stat().st_mode & 0o777 == 0o700
+
+
+def lock(home):
+    with hold(lock_file(home / ".state" / "locks", "a")):
+        pass
+
+
+@pytest.mark.parametrize("touch", [lambda home: compiled(home, "abc", Maker()), lock])
+def test_no_folder_of_the_state_is_open_to_others_whatever_the_umask(tmp_path, touch):
+    before = os.umask(0)
+    try:
+        touch(tmp_path)
+    finally:
+        os.umask(before)
+
+    folders = [path for path in (tmp_path / ".state").rglob("*") if path.is_dir()]
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / ".state", *folders)} == {0o700}

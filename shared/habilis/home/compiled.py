@@ -8,7 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from habilis import __version__
-from habilis.home.durable import LEFTOVER
+from habilis.errors import DiskFull
+from habilis.home.durable import LEFTOVER, make_folders
 from habilis.messages import Json
 
 
@@ -30,8 +31,8 @@ def compiled(private: Path, content_hash: str, make: Callable[[], Json]) -> Json
         pass
     form = make()
     text = json.dumps(form, separators=(",", ":")).encode()
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with suppress(OSError, DiskFull):
+        make_folders(path.parent, mode=0o700)
         _put(path, _digest(text) + b"\n" + text)
     return form
 

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from weakref import WeakValueDictionary
 
 from habilis.errors import Busy
+from habilis.home.durable import make_folders
 
 _LONGEST_PAUSE_S = 0.01
 _LONGEST_FILE_NAME = 200
@@ -80,7 +81,7 @@ def _open(path: Path) -> int:
     try:
         return os.open(path, flags, 0o600)
     except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folders(path.parent, mode=0o700)
         return os.open(path, flags, 0o600)
 
 
