@@ -18,12 +18,12 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from habilis.engine.settings import clock
+from habilis.engine.settings import FURTHEST_CLOCK_S, clock
 from habilis.engine.tokens import token_entry
 from habilis.errors import BadInput, Busy, HabilisError
 from habilis.home.worktree import init_home
@@ -34,6 +34,8 @@ ROOT = Path(__file__).resolve().parent
 DEFAULT_PORT = 8321
 _HIGHEST_PORT = 65535
 _TICK_S = 1.0
+_LONGEST_STEP = timedelta(days=366)
+"""How far the clock may be moved ahead at once: every due time in between is a call."""
 _POLL_S = 0.05
 _LONGEST_SILENCE_S = 10
 """A client that sends nothing for so long is let go, so that nobody can hold the threads."""
@@ -122,8 +124,14 @@ class Runner:
         return clock(float(os.environ["HABILIS_CLOCK_OFFSET_S"]))()
 
     def move_clock(self, moment: datetime) -> list[str]:
-        """Let it be `moment` now, from where the clock goes on, and return a line for each call that came due."""
+        """Let it be `moment` now, from where the clock goes on, and return a line for each call that came due.
+
+        Raises:
+            BadInput: It is too far away; the clock stays as it is.
+        """
         with self._firing:
+            if moment - self._seen > _LONGEST_STEP:
+                raise BadInput("the clock moves ahead by a year at most", hint="go there in several steps")
             self._set_clock(moment)
             return self._fire(moment)
 
@@ -159,7 +167,10 @@ class Runner:
         }
 
     def _set_clock(self, moment: datetime) -> None:
-        os.environ["HABILIS_CLOCK_OFFSET_S"] = f"{(moment - datetime.now(UTC)).total_seconds():.3f}"
+        offset_s = (moment - datetime.now(UTC)).total_seconds()
+        if abs(offset_s) > FURTHEST_CLOCK_S:
+            raise BadInput(f"{moment.isoformat()} is too far from now", hint="choose a time within some years of today")
+        os.environ["HABILIS_CLOCK_OFFSET_S"] = f"{offset_s:.3f}"
 
     def _fire(self, now: datetime) -> list[str]:
         """Call what came due after the latest moment that was looked at, so that no due time counts twice.
@@ -294,7 +305,10 @@ def _moment(text: str) -> datetime:
         moment = None
     if moment is None or moment.tzinfo is None:
         raise BadInput(f"{text[:40]!r} is no moment with its zone", hint="write it as 2026-12-01T04:15:00Z")
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise BadInput(f"{text[:40]!r} is out of the calendar") from None
 
 
 def _moment_option(text: str) -> datetime:

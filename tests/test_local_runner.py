@@ -204,6 +204,17 @@ def test_the_clock_is_not_moved_by_an_odd_order(runner, order):
     assert runner.now() < DUE
 
 
+@pytest.mark.parametrize(
+    "moment", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "2027-12-04T00:00:00Z"]
+)
+def test_the_clock_is_not_moved_where_the_functions_could_not_follow(runner, moment):
+    status, said = send(runner, "/clock", {"now": moment})
+
+    assert (status, json.loads(said)["error"]["code"]) == (400, "bad_input")
+    assert runner.now() < DUE
+    assert send(runner, "/clock")[0] == 200
+
+
 def test_the_clock_is_not_for_everybody(runner):
     assert send(runner, "/clock", {"now": "2027-01-01T00:00:00Z"}, token="wrong")[0] == 401
     assert runner.now() < DUE

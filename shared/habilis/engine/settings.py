@@ -17,7 +17,7 @@ from habilis.messages import Answer, Request
 PrivateNetwork = Literal["per_account", "never"]
 DEFAULT_HOME = "~/.habilis"
 _TOKEN_BYTES = 32
-_FURTHEST_CLOCK_S = 100 * 365 * 24 * 3600.0
+FURTHEST_CLOCK_S = 100 * 365 * 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +186,6 @@ def _offset(text: str) -> float:
         offset = float(text)
     except ValueError:
         offset = math.nan
-    if not abs(offset) <= _FURTHEST_CLOCK_S:
+    if not abs(offset) <= FURTHEST_CLOCK_S:
         raise BadInput("expected a number of seconds, within a hundred years", where="HABILIS_CLOCK_OFFSET_S")
     return offset
