@@ -36,7 +36,7 @@ def test_anything_else_is_no_id(checker, text):
     with pytest.raises(BadInput) as caught:
         checker(text)
 
-    assert caught.value.hint == "use ^[a-z][a-z0-9-]{0,62}$"
+    assert caught.value.hint == "use a-z, 0-9 and dashes, from a letter: ^[a-z][a-z0-9-]{0,62}$"
 
 
 @pytest.mark.parametrize("checker", DASHED)
@@ -94,7 +94,7 @@ def test_anything_else_is_no_tool(checker, text):
     with pytest.raises(BadInput) as caught:
         checker(text)
 
-    assert caught.value.hint == "use ^[a-z][a-z0-9_]{0,63}$"
+    assert caught.value.hint == "use a-z, 0-9 and _, from a letter: ^[a-z][a-z0-9_]{0,63}$"
 
 
 @pytest.mark.parametrize("text", ["A", "WP_SITE", "GA4_TOKEN", "X_", "PATHS", "LD", "GITHUB_TOKEN", "A" * 64])

@@ -49,6 +49,9 @@ def test_roles_are_four():
     assert "expected one of read, publish, reply, manage; did you mean 'reply'?" in fault(
         changed("  - name: list_articles\n", "  - name: list_articles\n    role: replay\n")
     )
+    assert fault(changed("  - name: list_articles\n", "  - name: list_articles\n    role: write\n")).endswith(
+        "role: expected one of read, publish, reply, manage"
+    )
 
 
 @pytest.mark.parametrize(

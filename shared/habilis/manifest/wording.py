@@ -83,7 +83,7 @@ def _wrong_word(part: Part, allowed: list[str], faults: Faults) -> str:
     # A word is shown only where it is like an allowed one: anything else may be a key in the wrong place.
     if isinstance(value, str) and (meant := suggestion(value, allowed)):
         return f"found {shortened(value)}; {expected}{meant}"
-    return f"found {kind_of(value)}; {expected}"
+    return expected if isinstance(value, str) else f"found {kind_of(value)}; {expected}"
 
 
 def _reached(data: Json, path: Path) -> Part:
