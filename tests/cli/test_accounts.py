@@ -79,6 +79,15 @@ def test_a_key_is_set_from_standard_input_without_its_last_line_break(shell, typ
     assert outcome.out == "SAMPLE_TOKEN is set.\n"
 
 
+def test_an_empty_value_is_not_called_set(shell):
+    shell.ok(*ADD)
+
+    outcome = shell.ok("accounts", "set", "acme", "sample-blog", "SAMPLE_TOKEN", stdin=b"")
+
+    assert outcome.out == "SAMPLE_TOKEN is empty, which counts as not set.\n"
+    assert "SAMPLE_TOKEN not set" in shell.ok("accounts", "ls", "acme").out
+
+
 @pytest.mark.parametrize("name", ["OTHER", "PATH", "sample_token"])
 def test_a_key_that_nobody_declares_is_refused_without_its_value(shell, name):
     shell.ok(*ADD)

@@ -101,8 +101,10 @@ def accounts_set(desk: Desk, project: str, account: str, name: str) -> None:
         value = _stdin().removesuffix("\n").removesuffix("\r")
     for notice in engine.set_key(desk.home, project, account, name, value, dry_run=desk.dry_run):
         click.echo(f"note: {notice}", err=True)
-    told = f"{name} would be set; a dry run: nothing was written." if desk.dry_run else f"{name} is set."
-    desk.show({"account": account, "key": name, "is_set": not desk.dry_run, "dry_run": desk.dry_run}, [told])
+    came = "set" if value else "empty, which counts as not set"
+    told = f"{name} would be {came}; a dry run: nothing was written." if desk.dry_run else f"{name} is {came}."
+    is_set = not desk.dry_run and value != ""
+    desk.show({"account": account, "key": name, "is_set": is_set, "dry_run": desk.dry_run}, [told])
 
 
 @accounts.command("default", short_help="Use ACCOUNT where a call names none.")
