@@ -1,4 +1,5 @@
 import hashlib
+import shutil
 
 import pytest
 
@@ -163,6 +164,15 @@ def test_a_folder_with_a_name_that_is_no_id_needs_attention_and_the_others_work(
     assert "is no ability id" in views[name].fault
     assert [tool.ability for tool in offer_tools(world.home, "acme")] == ["sample-blog", "sample-blog"]
     assert [entry.ability for entry in offer_instructions(world.home, "acme")] == ["sample-blog"]
+
+
+def test_an_ability_that_calls_itself_otherwise_than_its_folder_takes_nobodys_place(world):
+    shutil.copytree(world.home.private / "abilities/sample-blog", world.home.private / "projects/acme/abilities/other")
+
+    views = {view.folder: view for view in list_installed(world.home, "acme")}
+
+    assert "id: expected the name of its folder, found 'sample-blog'" in views["projects/acme/abilities/other"].fault
+    assert [tool.name for tool in offer_tools(world.home, "acme")] == ["create_post", "list_posts"]
 
 
 def test_an_ability_whose_origin_is_a_link_needs_attention_and_the_others_work(world, tmp_path):

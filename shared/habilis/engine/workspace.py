@@ -157,7 +157,12 @@ def read_manifest(home: Home, revision: Revision, folder: str) -> Manifest | Non
     def load() -> Json:
         from habilis.manifest.load import load_manifest
 
-        return to_plain(load_manifest(revision.require(path), folder=name, file=path))
+        read = load_manifest(revision.require(path), folder=name, file=path)
+        if read.id != name:
+            # Under two names at once it would stand beside, or in for, the ability that has the name by right.
+            message = f"expected the name of its folder, found {read.id!r}"
+            raise ManifestInvalid([Problem(file=path, line=1, column=1, path="id", message=message)])
+        return to_plain(read)
 
     key = (name, revision.content_key(path) or "")
     manifest = _manifests.get(key)
