@@ -19,6 +19,9 @@ KeyName = NewType("KeyName", str)
 _DASHED = re.compile(r"[a-z][a-z0-9-]{0,62}")
 _TOOL = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _KEY = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+_DASHED_RULE = "use a-z, 0-9 and dashes, from a letter: ^[a-z][a-z0-9-]{0,62}$"
+_TOOL_RULE = "use a-z, 0-9 and _, from a letter: ^[a-z][a-z0-9_]{0,63}$"
+_KEY_RULE = "use A-Z, 0-9 and _, from a letter: ^[A-Z][A-Z0-9_]{0,63}$"
 _LONGEST_SHOWN = 60
 _ASSET_PART = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
@@ -54,21 +57,21 @@ def _dashed(text: str, what: str) -> str:
     if text in RESERVED_IDS:
         raise BadInput(f"{text!r} is a reserved name and can be no {what}", hint="choose another name")
     if not _DASHED.fullmatch(text):
-        raise BadInput(f"{_shown(text)} is no {what}", hint="use a-z, 0-9 and dashes, from a letter: ^[a-z][a-z0-9-]{0,62}$")
+        raise BadInput(f"{_shown(text)} is no {what}", hint=_DASHED_RULE)
     return text
 
 
 def tool_name(text: str) -> ToolName:
     """Check a tool's name: a-z, 0-9 and underscores, from a letter, at most 64; BadInput otherwise."""
     if not _TOOL.fullmatch(text):
-        raise BadInput(f"{_shown(text)} is no tool name", hint="use a-z, 0-9 and _, from a letter: ^[a-z][a-z0-9_]{0,63}$")
+        raise BadInput(f"{_shown(text)} is no tool name", hint=_TOOL_RULE)
     return ToolName(text)
 
 
 def source_name(text: str) -> SourceName:
     """Check a source's name: as a tool's; BadInput otherwise."""
     if not _TOOL.fullmatch(text):
-        raise BadInput(f"{_shown(text)} is no source name", hint="use a-z, 0-9 and _, from a letter: ^[a-z][a-z0-9_]{0,63}$")
+        raise BadInput(f"{_shown(text)} is no source name", hint=_TOOL_RULE)
     return SourceName(text)
 
 
@@ -77,7 +80,7 @@ def key_name(text: str) -> KeyName:
     if text in RESERVED_KEYS or text.startswith(("LD_", "DYLD_", "GIT_", "HABILIS_")):
         raise BadInput(f"{_shown(text)} changes how programs start and cannot be a key", hint="choose another name")
     if not _KEY.fullmatch(text):
-        raise BadInput(f"{_shown(text)} is no key name", hint="use A-Z, 0-9 and _, from a letter: ^[A-Z][A-Z0-9_]{0,63}$")
+        raise BadInput(f"{_shown(text)} is no key name", hint=_KEY_RULE)
     return KeyName(text)
 
 
