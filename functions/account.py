@@ -47,13 +47,9 @@ def _account(desk: web.Desk) -> object:
 
 def _add(desk: web.Desk, project: str) -> object:
     desk.only("ability", "id", "label", "kind", "destination", "keys")
-    order = accounts.AccountOrder(
-        project=project,
-        ability=desk.text("ability"),
-        destination=desk.fields("destination"),
-        keys=desk.texts("keys"),
-        **{name: desk.text(name, "") for name in ("id", "label", "kind")},
-    )
+    given = {name: desk.text(name, "") for name in ("id", "label", "kind")}
+    where, keys = desk.fields("destination"), desk.texts("keys")
+    order = accounts.AccountOrder(project=project, ability=desk.text("ability"), destination=where, keys=keys, **given)
     made = accounts.add_account(desk.home, order, actor=desk.actor, now=desk.outside.now())
     return _shown(desk, project, made.id, accounts.order_notices(desk.home, order))
 

@@ -19,6 +19,7 @@ from habilis.errors import (
     ArgsInvalid,
     BadInput,
     Collision,
+    ManifestInvalid,
     NotFound,
     SecretMalformed,
     SecretStoreError,
@@ -300,3 +301,15 @@ def test_keys_that_cannot_be_deleted_are_told_of(world):
 
     assert caught.value.outcome == "partial"
     assert (kept / ".env").exists()
+
+
+@pytest.mark.parametrize("verb", [remove_account, set_default])
+def test_an_account_with_a_broken_record_says_where_it_is_broken_and_stays(world, verb):
+    add(world)
+    path = world.home.private / "projects/acme/connections/sample-blog/connection.yaml"
+    path.write_text("id: [\n", encoding="utf-8")
+
+    with pytest.raises(ManifestInvalid, match=r"connections/sample-blog/connection\.yaml|flow|expected"):
+        verb(world.home, "acme", "sample-blog", actor="user")
+
+    assert path.read_text(encoding="utf-8") == "id: [\n"

@@ -14,6 +14,7 @@ from habilis.errors import (
     BadInput,
     Collision,
     HabilisError,
+    ManifestInvalid,
     NotFound,
     SecretMalformed,
     SecretStoreError,
@@ -193,12 +194,14 @@ def remove_account(home: Home, project: str, account: str, *, actor: str) -> Non
 
     Raises:
         NotFound: No such account.
+        ManifestInvalid: Its record cannot be read; mend it first, or delete its folder.
         SecretStoreError: The account is removed, but not all of its keys and data.
     """
     workspace = open_workspace(home, home.open(), project)
     slug = workspace.project.slug
-    is_whole = account in workspace.accounts
-    if not is_whole and (account in workspace.faults or not _is_left_over(home, slug, account)):
+    if account in workspace.faults:
+        raise ManifestInvalid(workspace.faults[account].problems)
+    if account not in workspace.accounts and not _is_left_over(home, slug, account):
         raise _no_account(project, account)
 
     def change(revision: Revision) -> dict[str, bytes | None]:
@@ -338,6 +341,8 @@ def _delete_private(home: Home, project: str, account: str) -> None:
 
 def _find(home: Home, project: str, account: str) -> tuple[Workspace, Account]:
     workspace = open_workspace(home, home.open(), project)
+    if account in workspace.faults:
+        raise ManifestInvalid(workspace.faults[account].problems)
     found = workspace.accounts.get(account)
     if found is None:
         raise _no_account(project, account)

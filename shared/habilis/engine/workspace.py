@@ -154,7 +154,7 @@ def read_manifest(home: Home, revision: Revision, folder: str) -> Manifest | Non
     if fault is not None:
         raise fault
 
-    def load() -> Json:
+    def load() -> dict[str, Json]:
         from habilis.manifest.load import load_manifest
 
         read = load_manifest(revision.require(path), folder=name, file=path)
@@ -170,7 +170,11 @@ def read_manifest(home: Home, revision: Revision, folder: str) -> Manifest | Non
         plain = _parsed(home, revision, path, name, load)
         if not isinstance(plain, dict):
             return None
-        manifest = from_plain(plain)
+        try:
+            manifest = from_plain(plain)
+        except (KeyError, TypeError, ValueError, BadInput):
+            # A kept form that somebody altered is no more than one that is missing.
+            manifest = from_plain(load())
         _manifests.put(key, manifest)
     return manifest
 
