@@ -16,14 +16,15 @@ def account(request: flask.Request) -> flask.Response:
 
 def _account(desk: web.Desk) -> object:
     project = desk.project("agent" if desk.method == "GET" else "operator")
-    notices: list[str] = []
+    notices, status = list[str](), 200
     match desk.route:
         case "GET", "connections":
             return {"accounts": accounts.list_accounts(desk.home, project)}
         case "GET", "connections", name:
             desk.only()
         case "POST", "connections":
-            return web.Reply(_add(desk, project), 201)
+            name, notices = _add(desk, project)
+            status = 201
         case "PUT", "connections", name, "keys", key:
             desk.only("value")
             notices = accounts.set_key(desk.home, project, name, key, desk.text("value"))
@@ -42,17 +43,13 @@ def _account(desk: web.Desk) -> object:
             return {"removed": name}
         case _:
             raise desk.no_address()
-    return _shown(desk, project, name, notices)
+    return web.Reply({"account": accounts.show_account(desk.home, project, name), "notices": notices}, status)
 
 
-def _add(desk: web.Desk, project: str) -> object:
+def _add(desk: web.Desk, project: str) -> tuple[str, list[str]]:
     desk.only("ability", "id", "label", "kind", "destination", "keys")
     given = {name: desk.text(name, "") for name in ("id", "label", "kind")}
     where, keys = desk.fields("destination"), desk.texts("keys")
     order = accounts.AccountOrder(project=project, ability=desk.text("ability"), destination=where, keys=keys, **given)
     made = accounts.add_account(desk.home, order, actor=desk.actor, now=desk.outside.now())
-    return _shown(desk, project, made.id, accounts.order_notices(desk.home, order))
-
-
-def _shown(desk: web.Desk, project: str, name: str, notices: list[str]) -> object:
-    return {"account": accounts.show_account(desk.home, project, name), "notices": notices}
+    return made.id, accounts.order_notices(desk.home, order)
