@@ -97,7 +97,9 @@ def desk(wordpress: WordPress, tmp_path: Path) -> Iterator[Desk]:
         with httpx.Client(base_url=runner.url, headers=signed, timeout=60, trust_env=False) as client:
             client.post("/api/install", json={"spec": "wordpress"}).raise_for_status()
             order = {"ability": "wordpress", "kind": "wordpress", "keys": {"WP_SITE": wordpress.url}}
-            account = client.post("/api/projects/acme/connections", json=order).raise_for_status().json()["account"]["id"]
+            account = (
+                client.post("/api/projects/acme/connections", json=order).raise_for_status().json()["account"]["id"]
+            )
             opted_in = {"host": wordpress.url.removeprefix("http://")}
             path = f"/api/projects/acme/connections/{account}/private-hosts"
             client.post(path, json=opted_in).raise_for_status()
