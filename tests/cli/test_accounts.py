@@ -146,9 +146,11 @@ def test_a_private_host_is_allowed(shell):
 
 
 def test_a_removed_account_is_gone_with_its_keys(shell, channel):
-    assert shell.ok("accounts", "rm", "acme", channel).out == "Removed blog.\n"
+    unasked = shell.run("accounts", "rm", "acme", channel)
+    assert (unasked.code, "--yes" in unasked.err) == (1, True)
+    assert shell.ok("accounts", "rm", "acme", channel, "--yes").out == "Removed blog.\n"
     assert not (shell.folder / "projects/acme/connections/blog").exists()
-    assert shell.run("accounts", "rm", "acme", channel).code == 1
+    assert shell.run("accounts", "rm", "acme", channel, "--yes").code == 1
 
 
 @pytest.mark.parametrize("field", ["title", "=x", ""])

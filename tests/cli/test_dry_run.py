@@ -98,7 +98,7 @@ def test_numbers_are_read_and_shown_and_not_stored(shell, channel):
     [
         ["projects", "add", "acme"],
         ["accounts", "add", "acme", "nothing"],
-        ["accounts", "rm", "acme", "nobody"],
+        ["accounts", "rm", "acme", "nobody", "--yes"],
         ["accounts", "set", "acme", "blog", "NOBODY"],
         ["abilities", "install", "nothing"],
         ["publish", "acme", "article/none", "blog"],

@@ -112,7 +112,7 @@ def test_the_log_of_a_home_tells_what_was_done(shell):
     shell.ok("projects", "add", "beta")
     shell.ok("abilities", "install", "wordpress", "--project", "beta")
     shell.ok("accounts", "add", "beta", "wordpress", "--label", "Our blog")
-    shell.ok("accounts", "rm", "beta", "wordpress")
+    shell.ok("accounts", "rm", "beta", "wordpress", "--yes")
 
     log = subprocess.run(
         ["git", "-C", shell.folder, "log", "-4", "--format=%s|%(trailers:key=Habilis-Actor,valueonly,separator=%x2C)"],

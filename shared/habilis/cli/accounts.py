@@ -10,7 +10,7 @@ from habilis.cli.text import columns, one_line
 from habilis.engine import accounts as engine
 from habilis.engine.resolve import find_manifest
 from habilis.engine.workspace import open_workspace
-from habilis.errors import BadInput
+from habilis.errors import BadInput, ConsentRequired
 from habilis.home.keytext import read_lines, values_of
 
 
@@ -141,8 +141,10 @@ def accounts_allow_private(desk: Desk, project: str, account: str, host: str) ->
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_changing_desk
 def accounts_rm(desk: Desk, project: str, account: str, *, yes: bool) -> None:
-    """Remove ACCOUNT of PROJECT with its keys, activity and data. On a terminal you are asked first."""
-    if not yes and not desk.dry_run and sys.stdin.isatty():
+    """Remove ACCOUNT of PROJECT with its keys, activity and data. On a terminal you are asked first; else say --yes."""
+    if not yes and not desk.dry_run:
+        if not sys.stdin.isatty():
+            raise ConsentRequired("an account goes with its keys and data, and they do not come back", hint="add --yes")
         click.confirm(f"Remove {account} with its keys and data?", abort=True, err=True)
     engine.remove_account(desk.home, project, account, actor=ACTOR)
     desk.show({"account": account, "removed": True}, [f"Removed {account}."])
