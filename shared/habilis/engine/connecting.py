@@ -92,7 +92,8 @@ def start_sign_in(home: Home, project: str, account: str, outside: Outside) -> S
         # Kept past its time, so that a late return is told that it is late and not that it never was.
         _waiting(home).put(state, record, expires_at + _WAITS_FOR)
     # Some services take a name once per person, so each sign-in has its own; people find it again in their lists there.
-    name = f"Habilis: {project}/{account}, {outside.now():%Y-%m-%d %H:%M:%S}"
+    # The end tells apart two that begin within one second.
+    name = f"Habilis: {project}/{account}, {outside.now():%Y-%m-%d %H:%M:%S} {outside.token()[:6]}"
     application: dict[str, Json] = {"app_id": APP_ID, "app_name": name}
     url = page_address(
         flow, manifest, keys, application=application, callback=callback, private_hosts=found.private_hosts
