@@ -1,36 +1,23 @@
 """Requests per second and memory of functions/call.py over a bare function that makes the same request."""
 
 import sys
-import tempfile
-from pathlib import Path
 
 from harness import conclude, ratio, verdict
-from peers.home import ARGUMENTS, make_home
-from peers.servers import BARE, OURS, order, serving
-from peers.upstream import running
-
-from habilis.engine.tokens import token_entry
+from peers.home import ARGUMENTS
+from peers.servers import BARE, OURS, TOKEN, order, serving, surroundings
 
 ROUNDS = 5
 CONNECTIONS = 32
 SECONDS = 3
 LEAST_RATE = 0.80
 MOST_MEMORY = 1.3
-TOKEN = "bench-token-0123456789"
 
 
 def main() -> int:
     """Measure, print, and say whether it holds."""
     rates: dict[str, list[float]] = {"bare": [], "ours": []}
     memory: dict[str, list[float]] = {"bare": [], "ours": []}
-    with running() as port, tempfile.TemporaryDirectory() as folder:
-        home = make_home(Path(folder), port)
-        environ = {
-            "BENCH_UPSTREAM": f"http://127.0.0.1:{port}",
-            "HABILIS_HOME": str(home.private),
-            "HABILIS_TOKENS": token_entry("agent", TOKEN),
-            "HABILIS_PRIVATE_NETWORK": "per_account",
-        }
+    with surroundings() as environ:
         body = order(ARGUMENTS)
         for number in range(ROUNDS):
             for name, source in (("bare", BARE), ("ours", OURS)):

@@ -1,32 +1,19 @@
 """Cold start of functions/call.py until its first good answer, over a bare function that makes the same request."""
 
 import sys
-import tempfile
-from pathlib import Path
 
 from harness import ratio, table, verdict
-from peers.home import ARGUMENTS, make_home
-from peers.servers import BARE, OURS, order, serving
-from peers.upstream import running
-
-from habilis.engine.tokens import token_entry
+from peers.home import ARGUMENTS
+from peers.servers import BARE, OURS, TOKEN, order, serving, surroundings
 
 ROUNDS = 9
 MOST = 1.4
-TOKEN = "bench-token-0123456789"
 
 
 def main() -> int:
     """Measure, print, and say whether it holds."""
     found: dict[str, list[float]] = {"bare function": [], "functions/call.py": []}
-    with running() as port, tempfile.TemporaryDirectory() as folder:
-        home = make_home(Path(folder), port)
-        environ = {
-            "BENCH_UPSTREAM": f"http://127.0.0.1:{port}",
-            "HABILIS_HOME": str(home.private),
-            "HABILIS_TOKENS": token_entry("agent", TOKEN),
-            "HABILIS_PRIVATE_NETWORK": "per_account",
-        }
+    with surroundings() as environ:
         body = order(ARGUMENTS)
         for number in range(ROUNDS + 1):
             for name, source in (("bare function", BARE), ("functions/call.py", OURS)):

@@ -15,6 +15,12 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from peers.home import make_home
+from peers.upstream import running
+
+from habilis.engine.tokens import token_entry
+
+TOKEN = "bench-token-0123456789"
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ROOT / "functions" / "call.py"
 BARE = Path(__file__).with_name("bare_function.py")
@@ -73,6 +79,18 @@ class Server:
         pids = [self.process.pid, *_children(self.process.pid)]
         found = [Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii") for pid in pids]
         return sum(int(re.search(r"^Pss:\s+(\d+)", text, re.M).group(1)) for text in found) / 1024
+
+
+@contextlib.contextmanager
+def surroundings() -> Iterator[dict[str, str]]:
+    """The environment of both functions, with a service to call and a home, until the block ends."""
+    with running() as port, tempfile.TemporaryDirectory() as folder:
+        yield {
+            "BENCH_UPSTREAM": f"http://127.0.0.1:{port}",
+            "HABILIS_HOME": str(make_home(Path(folder), port).private),
+            "HABILIS_TOKENS": token_entry("agent", TOKEN),
+            "HABILIS_PRIVATE_NETWORK": "per_account",
+        }
 
 
 @contextlib.contextmanager
