@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from habilis.errors import ArgsInvalid
 from habilis.exchange.arguments import check_arguments
-from habilis.manifest.model import RequestTemplate, Tool
+from habilis.manifest.model import RequestTemplate, Step, Tool
 from habilis.names import ToolName
 from habilis.templating import compile_url
 
@@ -16,7 +16,13 @@ CANARY = "kanarie-8f2c1d"
 
 def tool(schema):
     request = RequestTemplate(method="POST", url=compile_url("https://api.example.com/"))
-    return Tool(name=ToolName("post"), label="Posting", description="Post.", input=schema, request=request)
+    return Tool(
+        name=ToolName("post"),
+        label="Posting",
+        description="Post.",
+        input=schema,
+        steps=(Step(name="", request=request),),
+    )
 
 
 def tool_with(required=(), **properties):

@@ -6,7 +6,7 @@ from habilis.errors import ArgsInvalid, HostNotAllowed, SecretMalformed, SecretM
 from habilis.exchange.call import read_json, run_tool
 from habilis.exchange.fill import Bounds
 from habilis.hosts import AllowedHosts
-from habilis.manifest.model import RequestTemplate, ResultTemplate, Tool
+from habilis.manifest.model import RequestTemplate, ResultTemplate, Step, Tool
 from habilis.messages import Answer, Result
 from habilis.names import ToolName
 from habilis.templating import Scope, compile_json, compile_text, compile_url
@@ -28,7 +28,7 @@ def tool(*, url="https://api.example.com/images", replacements=None, result=None
         label="Drawing",
         description="Draw.",
         input={},
-        request=request,
+        steps=(Step(name="", request=request),),
         result=ResultTemplate(text=result),
         map=replacements or {},
     )

@@ -347,6 +347,7 @@ log = ActivityLog(Path(sys.argv[1]))
 for number in range(50):
     name = f"{sys.argv[2]}-{number}"
     log.begin(Action(id=name, at=datetime(2026, 3, 1, tzinfo=UTC), ability="b", role="reply", tool="t", target=name))
+    log.sync()
     log.finish(name, "done")
 """
 

@@ -51,7 +51,7 @@ def test_a_manifest_of_the_first_system_is_read_as_it_is():
     assert (manifest.exclusive, manifest.daily_cap) == (True, 20)
     assert [key.env for key in manifest.auth] == ["WP_USER", "WP_APP_PASSWORD"]
     assert manifest.auth[1].help == "https://example.com/wp-admin/profile.php"
-    assert (tool.request.method, tool.request.timeout_s, tool.result.text) == ("POST", 60.0, "/link")
+    assert (tool.steps[0].request.method, tool.steps[0].request.timeout_s, tool.result.text) == ("POST", 60.0, "/link")
     assert (kind.publish, kind.does, kind.destination[0].label) == ("publish_article", ("publish",), "Site")
 
 

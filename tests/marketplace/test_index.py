@@ -34,7 +34,7 @@ def test_an_entry_says_what_the_folder_says(name):
     }
     assert entry["categories"] == list(manifest.categories)
     assert entry["auth"] == [key.env for key in manifest.auth]
-    assert entry["provides"] == [provided.contract for provided in manifest.provides]
+    assert entry["provides"] == [provided.name for provided in manifest.provides]
     assert entry["channels"] == [
         {"kind": kind.kind, "profile_hosts": [], **{fact: kind.facts[fact] for fact in ("name", "icon")}}
         for kind in manifest.channels
@@ -65,8 +65,8 @@ def test_wordpress_publishes_a_draft_unless_told_otherwise_and_tells_the_link():
     assert tool is not None
     assert kind is not None
     assert (tool.role, kind.publish, tool.result.text) == ("publish", "publish_article", "/link")
-    assert tool.request.json is not None
-    assert tool.request.json.source["status"] == "{{status|draft}}"
+    assert tool.steps[0].request.json is not None
+    assert tool.steps[0].request.json.source["status"] == "{{status|draft}}"
     assert manifest.connect is not None
     assert manifest.connect.needs_https
 

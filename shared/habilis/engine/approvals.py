@@ -151,7 +151,7 @@ def request_as_data(request: Request) -> dict[str, Json]:
     if request.basic_auth is not None:
         headers["Authorization"] = "Basic [redacted]"
     body: Json = None
-    if request.body is not None:
+    if isinstance(request.body, bytes):
         body = json.loads(request.body)
     shown: dict[str, Json] = {"method": request.method, "url": request.url, "headers": headers, "body": body}
     cleaned = clean(shown)

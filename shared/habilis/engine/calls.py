@@ -59,7 +59,7 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
     action = _action(call, outside, actor=actor)
     log.begin(action, lambda: _check_limits(log, action, workspace, found))
     try:
-        result = outside.drive(exchange, first)
+        result = outside.drive(exchange, first, before_first_byte=log.sync)
     except HabilisError as error:
         # What happened outside is the news; without this line the action counts as unknown, which is the safe side.
         with suppress(HabilisError):

@@ -186,7 +186,7 @@ def _includes(name: str, manifest: Manifest | None, skill: Skill | None, files: 
             "hosts": list(manifest.hosts),
             "tools": [{"name": tool.name, "role": tool.role, "does": tool.label} for tool in manifest.tools],
             "publishes_to": [kind.kind for kind in manifest.channels if kind.publish],
-            "provides": [entry.contract for entry in manifest.provides],
+            "provides": [entry.name for entry in manifest.provides],
             "reads": [source.name for source in manifest.sources],
         }
     return brings

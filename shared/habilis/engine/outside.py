@@ -13,8 +13,8 @@ _T = TypeVar("_T")
 class Transport(Protocol):
     """Carries one Request and returns its Answer."""
 
-    def send(self, request: Request) -> Answer:
-        """Send once; raises UpstreamFailed and Refused classes of `errors`."""
+    def send(self, request: Request, *, before_first_byte: Callable[[], None] | None = None) -> Answer:
+        """Send once, `before_first_byte` done first; raises UpstreamFailed and Refused classes of `errors`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +48,18 @@ class Outside:
     public_url: str = ""
     relay: Relay | None = None
 
-    def drive(self, exchange: Generator[Request, Answer, _T], first: Request) -> _T:
+    def drive(
+        self,
+        exchange: Generator[Request, Answer, _T],
+        first: Request,
+        *,
+        before_first_byte: Callable[[], None] | None = None,
+    ) -> _T:
         """Send what a started exchange yields, from `first` on, until it returns."""
         request = first
         try:
             while True:
-                request = exchange.send(self.transport.send(request))
+                request = exchange.send(self.transport.send(request, before_first_byte=before_first_byte))
         except StopIteration as done:
             value: _T = done.value
             return value

@@ -127,9 +127,10 @@ class _LateTransport:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    def send(self, request: Request) -> Answer:
+    def send(self, request: Request, *, before_first_byte: Callable[[], None] | None = None) -> Answer:
         settings = self._settings
-        return _transport(settings.private_network, settings.ca_file, settings.own_port).send(request)
+        transport = _transport(settings.private_network, settings.ca_file, settings.own_port)
+        return transport.send(request, before_first_byte=before_first_byte)
 
 
 @lru_cache(maxsize=16)

@@ -12,10 +12,8 @@ from habilis.manifest.model import RequestTemplate, Tool
 from habilis.messages import Answer, Json, Request, Result
 from habilis.templating import Scope, apply_map
 
-Exchange = Generator[Request, Answer, Result]
 
-
-def run_tool(tool: Tool, scope: Scope, bounds: Bounds) -> Exchange:
+def run_tool(tool: Tool, scope: Scope, bounds: Bounds) -> Generator[Request, Answer, Result]:
     """Yield the tool's request, take its answer, return what the agent is told.
 
     Raises:
@@ -24,7 +22,7 @@ def run_tool(tool: Tool, scope: Scope, bounds: Bounds) -> Exchange:
     """
     where = f"tool '{tool.name}'"
     mapped = Scope(arguments=apply_map(tool.map, scope.arguments), keys=scope.keys)
-    request = fill_request(tool.request, mapped, bounds, where=where)
+    request = fill_request(tool.steps[0].request, mapped, bounds, where=where)
     answer = yield request
     check_status(answer, where=where, is_read=bounds.is_read)
     return pick_result(tool.result, answer)

@@ -77,7 +77,9 @@ class ActivityLog:
         self._mutex = Lock()
 
     def begin(self, action: Action, check: Callable[[], None] | None = None) -> None:
-        """Log that an action is about to happen; when this returns, the line survives a crash.
+        """Log that an action is about to happen; nothing may be sent before `sync`.
+
+        The two are apart so that the service can take the connection while the disk takes the line.
 
         Args:
             action: What is about to happen. Keys of the request under way are masked in it.
@@ -106,6 +108,19 @@ class ActivityLog:
             finally:
                 os.close(file)
 
+    def sync(self) -> None:
+        """Return when every line so far survives a crash.
+
+        Raises:
+            DiskFull, EngineFailed: They may not, so nothing must happen.
+        """
+        with _FaultsAreTold(self._path):
+            file = os.open(self._name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                os.fsync(file)
+            finally:
+                os.close(file)
+
     def finish(self, action_id: str, outcome: ActionOutcome, *, link: str = "", error: str = "") -> None:
         """Log how an action ended; when this returns, the line survives a crash.
 
@@ -130,6 +145,7 @@ class ActivityLog:
                 return
             try:
                 self._append(file, record, None)
+                os.fsync(file)
             finally:
                 os.close(file)
 
@@ -191,7 +207,6 @@ class ActivityLog:
                     self._index.appended(record, line, at=size, now=os.fstat(file))
         finally:
             fcntl.flock(file, fcntl.LOCK_UN)
-        os.fsync(file)
 
     def _catch_up(self) -> None:
         try:

@@ -14,16 +14,25 @@ from habilis.manifest.model import (
     DerivedMetric,
     DestinationField,
     Manifest,
-    Provided,
     RedirectFlow,
     RequestTemplate,
     ResultTemplate,
     Source,
     SourceRequest,
+    Step,
     Tool,
 )
 from habilis.messages import Json
-from habilis.templating import JsonTemplate, TextTemplate, UrlTemplate, compile_json, compile_text, compile_url
+from habilis.templating import (
+    Condition,
+    JsonTemplate,
+    Place,
+    TextTemplate,
+    UrlTemplate,
+    compile_json,
+    compile_text,
+    compile_url,
+)
 
 Plain = Mapping[str, Any]
 
@@ -51,19 +60,21 @@ def from_plain(plain: Plain) -> Manifest:
             "connect": _flow(plain["connect"]) if plain["connect"] else None,
             "tools": tuple(map(_tool, plain["tools"])),
             "channels": tuple(map(_channel, plain["channels"])),
-            "provides": tuple(map(_provided, plain["provides"])),
+            "provides": tuple(map(_tool, plain["provides"])),
             "sources": tuple(map(_source, plain["sources"])),
         }
     )
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 -- JSON of any shape
-    if isinstance(value, JsonTemplate | TextTemplate | UrlTemplate):
+    if isinstance(value, JsonTemplate | TextTemplate | UrlTemplate | Condition | Place):
         return value.source
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.init}
     if isinstance(value, Mapping):
         return {name: _plain(inside) for name, inside in value.items()}
+    if isinstance(value, frozenset):
+        return sorted(value)
     if isinstance(value, tuple | list):
         return [_plain(inside) for inside in value]
     return value
@@ -87,17 +98,11 @@ def _text(plain: str | None) -> TextTemplate | None:
     return None if plain is None else compile_text(plain)
 
 
-def _called(plain: Plain) -> dict[str, Any]:
-    """What tools and provided contracts have in common."""
-    return {**plain, "request": _request(plain["request"]), "result": ResultTemplate(**plain["result"])}
-
-
 def _tool(plain: Plain) -> Tool:
-    return Tool(**{**_called(plain), "target": _text(plain["target"])})
-
-
-def _provided(plain: Plain) -> Provided:
-    return Provided(**_called(plain))
+    steps = tuple(Step(name=step["name"], request=_request(step["request"])) for step in plain["steps"])
+    return Tool(
+        **{**plain, "steps": steps, "result": ResultTemplate(**plain["result"]), "target": _text(plain["target"])}
+    )
 
 
 def _channel(plain: Plain) -> ChannelKind:

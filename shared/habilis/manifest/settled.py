@@ -73,7 +73,7 @@ def _tool(tool: shape.ToolShape, *, is_publisher: bool) -> dict[str, Any]:
         "label": label,
         "description": tool.description or label,
         "input": {"type": "object", "properties": {}} if tool.input is None else tool.input,
-        "request": _request(tool.request),
+        "steps": [{"name": "", "request": _request(tool.request)}],
         "result": {"text": tool.result.text},
         "role": tool.role or ("publish" if is_publisher else "read"),
         "target": tool.target,
@@ -97,12 +97,19 @@ def _channel(kind: shape.ChannelShape) -> dict[str, Any]:
 
 
 def _provided(contract: str, provided: shape.ProvidedShape) -> dict[str, Any]:
+    label = contract.capitalize()
     return {
-        "contract": contract,
-        "request": _request(provided.request),
+        "name": contract,
+        "label": label,
+        "description": label,
+        "input": {"type": "object", "properties": {}},
+        "steps": [{"name": "", "request": _request(provided.request)}],
         "result": {"text": provided.result.text},
-        "cost": provided.cost or "",
+        "role": "publish" if contract == "email" else "manage",
+        "target": None,
         "map": provided.map,
+        "contract": contract,
+        "cost": provided.cost or "",
     }
 
 

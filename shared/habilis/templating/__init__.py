@@ -1,26 +1,36 @@
 """Templates: values with placeholders, compiled once and filled on every call; and places inside JSON values."""
 
 from habilis.templating.bodies import JsonTemplate, compile_json
+from habilis.templating.conditions import Condition, compile_condition, is_nothing
+from habilis.templating.files import FileValue
 from habilis.templating.headers import fill_header, header_value
 from habilis.templating.mapping import apply_map
 from habilis.templating.pointers import Pointer, pick
 from habilis.templating.scope import MISSING, Missing, Scope
+from habilis.templating.seen import Place, Seen, compile_place
 from habilis.templating.texts import TextTemplate, compile_text
 from habilis.templating.urls import UrlTemplate, compile_url
 
 __all__ = [
     "MISSING",
+    "Condition",
+    "FileValue",
     "JsonTemplate",
     "Missing",
+    "Place",
     "Pointer",
     "Scope",
+    "Seen",
     "TextTemplate",
     "UrlTemplate",
     "apply_map",
+    "compile_condition",
     "compile_json",
+    "compile_place",
     "compile_text",
     "compile_url",
     "fill_header",
     "header_value",
+    "is_nothing",
     "pick",
 ]

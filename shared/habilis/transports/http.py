@@ -103,8 +103,13 @@ class HttpTransport:
         self._lanes: dict[tuple[str, str], _Lane] = {}
         self._tls: ssl.SSLContext | None = None
 
-    def send(self, request: Request) -> Answer:
+    def send(self, request: Request, *, before_first_byte: Callable[[], None] | None = None) -> Answer:
         """Send a request once and return the answer, whatever its status unless it redirects.
+
+        Args:
+            request: Filled and checked.
+            before_first_byte: Runs when the connection is open, before any byte of the request leaves; what it raises
+                ends the exchange with nothing sent.
 
         Raises:
             AddressNotAllowed: The host leads to an address that may not be called.
@@ -120,7 +125,13 @@ class HttpTransport:
         opened = place if place in request.private_hosts else ""
         if wired.url.scheme == "http" and not opened:
             raise PlainHttpRefused(f"{host} would be called without encryption", where=request.where, hint="use https")
-        exchange = Exchange(where=request.where, host=host, is_read=request.is_read, timeout_s=request.timeout_s)
+        exchange = Exchange(
+            where=request.where,
+            host=host,
+            is_read=request.is_read,
+            timeout_s=request.timeout_s,
+            before_first_byte=before_first_byte,
+        )
         lane = self._lane(wired.url.scheme, opened)
         self._thread.exchange = exchange
         try:
@@ -301,6 +312,7 @@ def _wired(request: Request) -> httpx.Request:
     if request.basic_auth is not None:
         headers.append((b"Authorization", _basic(request.basic_auth, request.where)))
     body = request.body or b""
+    assert isinstance(body, bytes)  # noqa: S101
     if body or request.method in {"POST", "PUT", "PATCH"}:
         headers.append((b"Content-Length", b"%d" % len(body)))
     # Given a stream the library adds no headers of its own, which saves the time it takes to look for them.

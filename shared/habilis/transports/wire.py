@@ -44,15 +44,26 @@ class Exchange:
         dialled: Whether a connection was opened for it; False while it rides on a kept one.
         sent: Whether any byte of the request may have left.
         heard: Whether any byte of an answer came.
+        before_first_byte: Runs once the connection is open and before any byte of the request leaves; an error of it
+            ends the exchange unsent.
     """
 
-    __slots__ = ("deadline", "dialled", "heard", "host", "is_read", "sent", "timeout_s", "where")
+    __slots__ = ("before_first_byte", "deadline", "dialled", "heard", "host", "is_read", "sent", "timeout_s", "where")
 
-    def __init__(self, *, where: str, host: str, is_read: bool, timeout_s: float) -> None:
+    def __init__(
+        self,
+        *,
+        where: str,
+        host: str,
+        is_read: bool,
+        timeout_s: float,
+        before_first_byte: Callable[[], None] | None = None,
+    ) -> None:
         self.where = where
         self.host = host
         self.is_read = is_read
         self.timeout_s = timeout_s
+        self.before_first_byte = before_first_byte
         self.deadline = time.monotonic() + timeout_s
         self.dialled = self.sent = self.heard = False
 
@@ -210,6 +221,8 @@ class Wire:
 
     def _send(self, data: bytes, exchange: Exchange) -> None:
         left = memoryview(data)
+        if not exchange.sent and exchange.before_first_byte is not None:
+            exchange.before_first_byte()
         while left:
             self.sock.settimeout(exchange.left_s())
             exchange.sent = True
