@@ -130,7 +130,7 @@ def test_a_fault_of_the_transport_comes_out_of_the_call_unchanged():
 
 
 def test_reading_json_returns_the_whole_answer_as_values():
-    exchange = read_json(tool().request, scope(prompt="x"), READ, where="source 'traffic'")
+    exchange = read_json(tool().steps[0].request, scope(prompt="x"), READ, where="source 'traffic'")
 
     request = next(exchange)
     values = ended(exchange, answer(200, b'{"rows": [{"n": NaN}]}'))
@@ -140,7 +140,7 @@ def test_reading_json_returns_the_whole_answer_as_values():
 
 
 def test_reading_json_that_fails_says_where_and_proves_nothing_was_done():
-    exchange = read_json(tool().request, scope(prompt="x"), ACTION, where="source 'traffic'")
+    exchange = read_json(tool().steps[0].request, scope(prompt="x"), ACTION, where="source 'traffic'")
     next(exchange)
 
     with pytest.raises(UpstreamError, match="source 'traffic': answered 503") as caught:

@@ -95,7 +95,7 @@ def test_what_is_left_out_has_its_default():
     assert (publish.role, listing.role) == ("publish", "read")
     assert (listing.label, listing.description) == ("List articles", "List articles")
     assert listing.input == {"type": "object", "properties": {}}
-    assert listing.request.timeout_s == 60.0
+    assert listing.steps[0].request.timeout_s == 60.0
     assert rows.totals == ("sessions", "key_events")
     assert rows.breakdown == ("sessions", "key_events")
 

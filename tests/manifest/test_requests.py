@@ -65,7 +65,7 @@ def test_plain_http_is_written_for_a_listed_private_host_only(host):
 
     manifest = loaded(changed(URL, f"url: http://{host}/articles", listed))
 
-    assert manifest.tools[1].request.url.source == f"http://{host}/articles"
+    assert manifest.tools[1].steps[0].request.url.source == f"http://{host}/articles"
     assert "not in hosts" in fault(changed(URL, f"url: http://{host}/articles"))
 
 

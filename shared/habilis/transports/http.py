@@ -46,7 +46,6 @@ import httpx
 
 if sys.modules.get("httpx._main", sys) is None:
     del sys.modules["httpx._main"]
-
 for _name in ("httpx", "httpcore"):
     logging.getLogger(_name).setLevel(logging.WARNING)  # below that they print whole URLs and headers
 
@@ -74,8 +73,7 @@ _DEFAULTS = (
 class HttpTransport:
     """Sends requests over HTTP; one per process, shared by its threads.
 
-    Connections are kept for reads only, and apart: those to the public internet in one pool, those to each private
-    host that an operator allowed in a pool of its own, which only requests with that permission use.
+    Connections are kept for reads only; those to a private host that an operator allowed apart from all others.
     """
 
     def __init__(
@@ -92,7 +90,7 @@ class HttpTransport:
             resolver: Looks names up, called as `socket.getaddrinfo` is.
             ca_file: A PEM file of certificate authorities to trust beside the usual ones.
             private: Whether the private hosts of accounts count here.
-            own_ports: Ports this engine listens on: never called on this machine.
+            own_ports: This engine's own: never called on this machine.
         """
         self._resolver = resolver
         self._ca_file = ca_file
@@ -108,8 +106,7 @@ class HttpTransport:
 
         Args:
             request: Filled and checked.
-            before_first_byte: Runs when the connection is open, before any byte of the request leaves; what it raises
-                ends the exchange with nothing sent.
+            before_first_byte: Runs before any byte leaves; what it raises ends the exchange with nothing sent.
 
         Raises:
             AddressNotAllowed: The host leads to an address that may not be called.
@@ -311,8 +308,7 @@ def _wired(request: Request) -> httpx.Request:
     headers.extend(pair for name, pair in _DEFAULTS if name not in given)
     if request.basic_auth is not None:
         headers.append((b"Authorization", _basic(request.basic_auth, request.where)))
-    body = request.body or b""
-    assert isinstance(body, bytes)  # noqa: S101
+    body = cast("bytes", request.body or b"")
     if body or request.method in {"POST", "PUT", "PATCH"}:
         headers.append((b"Content-Length", b"%d" % len(body)))
     # Given a stream the library adds no headers of its own, which saves the time it takes to look for them.

@@ -1,0 +1,216 @@
+"""What an ability's connection is: its keys, channels, numbers, ways to sign in, and the manifest that holds them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from habilis.manifest.model.calls import RequestTemplate, Role, Tool
+from habilis.messages import Json
+from habilis.names import AbilityId, KeyName, SourceName, ToolName
+from habilis.templating import TextTemplate, UrlTemplate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthKey:
+    """A key that accounts of the ability hold.
+
+    Attributes:
+        env: Its name, as `${NAME}` in templates.
+        label: How a form names it.
+        placeholder: What a value looks like, shown inside the empty field.
+        help: Where to get it.
+        options: The only values allowed; empty for any.
+        optional: Whether an account is ready without it.
+        secret: Whether its value is masked wherever it would be shown.
+    """
+
+    env: KeyName
+    label: str
+    placeholder: str = ""
+    help: str = ""
+    options: tuple[str, ...] = ()
+    optional: bool = False
+    secret: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestinationField:
+    """One field of a channel's destination: it fills the tool's argument of the same name."""
+
+    name: str
+    label: str
+    type: str = "string"
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelKind:
+    """A kind of channel that the ability works on.
+
+    Attributes:
+        publish: The tool that publishes; None when the ability only reads or replies there.
+        destination: What a new channel asks for.
+        facts: What the rest needs to know of a network: name, icon, profile_hosts, text_limit, image, preview, writing.
+    """
+
+    kind: str
+    label: str
+    publish: ToolName | None = None
+    destination: tuple[DestinationField, ...] = ()
+    does: tuple[Role, ...] = ("publish",)
+    facts: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRequest:
+    """One request of a source and where its rows are.
+
+    Attributes:
+        request: Filled with `from`, `to` (YYYY-MM-DD) and `days`.
+        rows: JSON pointer to the list of rows.
+        date_pointer: JSON pointer into a row; "" when `date_template` says the day.
+        date_template: A day for every row, such as "{{to}}"; None when `date_pointer` is used.
+        dims: Dimension name to JSON pointer into a row.
+        metrics: Metric name to JSON pointer into a row.
+        totals: Metrics summed per day.
+        breakdown: Metrics kept per dimension.
+        skip_zero: Leave out breakdown rows whose every metric is 0.
+        scale: Metric name to the factor it is multiplied with, once, after summing.
+    """
+
+    request: RequestTemplate
+    rows: str
+    date_pointer: str
+    date_template: TextTemplate | None
+    dims: Mapping[str, str]
+    metrics: Mapping[str, str]
+    totals: tuple[str, ...]
+    breakdown: tuple[str, ...]
+    skip_zero: bool = False
+    scale: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DerivedMetric:
+    """A metric made from others, per day: a sum over matching breakdown rows, or a ratio of two totals.
+
+    Attributes:
+        sum: Metric to sum; "" for a ratio.
+        where: Dimension name to the exact value a row must have.
+        ratio: Numerator and denominator; None for a sum.
+    """
+
+    metric: str
+    sum: str = ""
+    where: Mapping[str, str] = field(default_factory=dict)
+    ratio: tuple[str, str] | None = None
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A set of numbers that the ability reads: traffic, search, conversions, ranks, mentions."""
+
+    name: SourceName
+    requests: tuple[SourceRequest, ...]
+    derive: tuple[DerivedMetric, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedirectFlow:
+    """A sign-in by the browser: a page of the service that comes back with the values.
+
+    Attributes:
+        label: Text of the button.
+        needs: Keys asked for first; the page lives on them.
+        url: The page; `{{app_id}}` is a UUID naming this application, `{{app_name}}` a name new for each sign-in.
+        callback_params: Query parameters that take the callback's address.
+        needs_https: Whether the service calls back over https only.
+        returns: Key to the query parameter that brings it.
+        denied: Query parameter and value that mean "no"; None when the service does not say.
+    """
+
+    label: str
+    url: UrlTemplate
+    needs: tuple[KeyName, ...] = ()
+    callback_params: tuple[str, ...] = ()
+    needs_https: bool = False
+    returns: Mapping[KeyName, str] = field(default_factory=dict)
+    denied: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmtpTemplate:
+    """A mail server, each value a template.
+
+    Attributes:
+        sender: The From address; nothing where it fills to nothing: the user name then.
+        security: Fills to `starttls`, `tls` or `none`.
+    """
+
+    host: TextTemplate
+    port: TextTemplate
+    user: TextTemplate
+    password: TextTemplate
+    sender: TextTemplate
+    security: TextTemplate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """One ability's connection.
+
+    Attributes:
+        service: Whose accounts it uses; abilities naming the same service share them.
+        hosts: What the manifest lists, as written: host names, `host:port`, or `${KEY}`.
+        daily_cap: Most actions per account and UTC day; None for no cap.
+        exclusive: One call at a time per account.
+        content_hash: SHA-256 of the text this was read from, hex.
+        provides: The contracts that it carries out, each a tool named after its contract.
+        smtp: The mail server of `transport: smtp`; None otherwise.
+        public_keys: Keys that are no secrets: declared so, or a site's address, which every link of it shows.
+        required_keys: Keys without which an account is not ready.
+    """
+
+    id: AbilityId
+    name: str
+    version: str
+    summary: str
+    service: str
+    hosts: tuple[str, ...]
+    content_hash: str
+    transport: str = "http"
+    homepage: str = ""
+    author: str = ""
+    icon: str = ""
+    categories: tuple[str, ...] = ()
+    avatar: str = ""
+    auth: tuple[AuthKey, ...] = ()
+    connect: RedirectFlow | None = None
+    tools: tuple[Tool, ...] = ()
+    channels: tuple[ChannelKind, ...] = ()
+    provides: tuple[Tool, ...] = ()
+    sources: tuple[Source, ...] = ()
+    smtp: SmtpTemplate | None = None
+    daily_cap: int | None = None
+    exclusive: bool = False
+    public_keys: frozenset[KeyName] = field(init=False, compare=False)
+    required_keys: tuple[KeyName, ...] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Asked for on every call, so worked out once.
+        hosts = frozenset(self.hosts)
+        public = frozenset(key.env for key in self.auth if not key.secret or f"${{{key.env}}}" in hosts)
+        object.__setattr__(self, "public_keys", public)
+        object.__setattr__(self, "required_keys", tuple(key.env for key in self.auth if not key.optional))
+
+    def tool(self, name: str) -> Tool | None:
+        """The tool of that name, or the contract that it provides; None when there is neither."""
+        return next((tool for tool in (*self.tools, *self.provides) if tool.name == name), None)
+
+    def kind(self, name: str) -> ChannelKind | None:
+        """The channel kind of that name, or None."""
+        return next((kind for kind in self.channels if kind.kind == name), None)
+
+    def source(self, name: str) -> Source | None:
+        """The source of that name, or None."""
+        return next((source for source in self.sources if source.name == name), None)
