@@ -15,6 +15,12 @@ ABSENT = 69
 WORDPRESS = Path("/usr/share/wordpress")
 """Where Debian's package `wordpress` puts the site."""
 
+MEDIAWIKI = Path("/usr/share/mediawiki")
+"""Where Debian's package `mediawiki` puts the wiki."""
+
+_NO_APACHE = ("nginx-light", "php-fpm")
+"""Never started here; named first, they keep apt from choosing Apache for what wants a web server and PHP."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
@@ -37,6 +43,14 @@ NEEDS: Mapping[str, Need] = {
         programs=("git", "nginx", "fcgiwrap", "openssl"),
         packages=("git", "nginx-light", "fcgiwrap", "openssl"),
     ),
+    "mediawiki": Need(
+        programs=("php",),
+        files=(
+            "usr/share/mediawiki/maintenance/install.php",
+            *(f"usr/lib/php/*/{name}.so" for name in ("intl", "mbstring", "pdo_sqlite", "xml")),
+        ),
+        packages=(*_NO_APACHE, "php-cli", "php-sqlite3", "php-intl", "php-mbstring", "php-xml", "mediawiki"),
+    ),
     "openssl": Need(programs=("openssl",), packages=("openssl",)),
     "strace": Need(programs=("strace",), packages=("strace",)),
     "wordpress": Need(
@@ -47,9 +61,8 @@ NEEDS: Mapping[str, Need] = {
             "usr/lib/php/*/mbstring.so",
             "usr/lib/php/*/xml.so",
         ),
-        # nginx-light and php-fpm are never started here; named first, they keep apt from choosing Apache.
         packages=(
-            *("nginx-light", "php-fpm", "php", "php-cli", "php-mysql", "php-gd", "php-xml", "php-mbstring", "php-curl"),
+            *(*_NO_APACHE, "php", "php-cli", "php-mysql", "php-gd", "php-xml", "php-mbstring", "php-curl"),
             *("mariadb-server", "wordpress", "wordpress-theme-twentytwentythree"),
         ),
     ),

@@ -1,7 +1,7 @@
 """Starts the real counterparts that tests ask for, and says at the end which ones were absent.
 
-A test says what it needs by the mark `part("git", "strace")` or by taking one of the fixtures `wordpress` and
-`gitremote` (which mark it by themselves: `pytest -m "not part"` leaves all of them out). What the machine lacks is
+A test says what it needs by the mark `part("git", "strace")` or by taking one of the fixtures `wordpress`, `mediawiki`
+and `gitremote` (which mark it by themselves: `pytest -m "not part"` leaves all of them out). What the machine lacks is
 skipped, with the packages to install as the reason; with HABILIS_PARTS=all it fails.
 """
 
@@ -45,6 +45,23 @@ class WordPress:
     people: tuple[str, ...]
     password: str
     data: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MediaWiki:
+    """A running MediaWiki.
+
+    Attributes:
+        url: The site's address, without a slash at the end.
+        api: The address of its action API.
+        user: Who signs in there: a bot that may edit and create pages.
+        password: The bot's password.
+    """
+
+    url: str
+    api: str
+    user: str
+    password: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +115,13 @@ def wordpress() -> Iterator[WordPress]:
             password=facts["password"],
             data=Path(facts["data"]),
         )
+
+
+@pytest.fixture(scope="session")
+def mediawiki() -> Iterator[MediaWiki]:
+    """A real MediaWiki, started for the first test that takes it."""
+    with _started("mediawiki") as facts:
+        yield MediaWiki(url=facts["url"], api=facts["api"], user=facts["user"], password=facts["password"])
 
 
 @pytest.fixture(scope="session")

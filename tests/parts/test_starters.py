@@ -25,7 +25,7 @@ def test_that_traces():
 """
 
 
-@pytest.mark.parametrize("part", ["gitremote", "wordpress"])
+@pytest.mark.parametrize("part", ["gitremote", "mediawiki", "wordpress"])
 def test_a_starter_without_its_programs_ends_with_69_and_names_the_packages(part):
     done = _run([sys.executable, HERE / f"{part}.py"], env={"PATH": "/nowhere"})
 
@@ -94,6 +94,12 @@ def test_an_absent_part_is_told_and_fails_only_when_all_are_wanted(tmp_path, wan
 def test_wordpress_answers_and_knows_its_people(wordpress):
     with urllib.request.urlopen(f"{wordpress.rest}/users", timeout=20) as answer:
         assert [person["slug"] for person in json.load(answer)] == ["admin"]
+
+
+def test_mediawiki_answers_and_lets_nobody_edit_who_has_not_signed_in(mediawiki):
+    form = b"action=edit&title=Mine&text=x&format=json&token=%2B%5C"
+    with urllib.request.urlopen(mediawiki.api, data=form, timeout=20) as answer:
+        assert json.load(answer)["error"]["code"] == "permissiondenied"
 
 
 def test_a_repository_made_by_a_test_is_served_at_once(gitremote):
