@@ -11,9 +11,6 @@ from habilis.home.store import Home
 from habilis.messages import Json, Request
 from habilis.templating import Scope
 
-PUBLISH_ARGUMENTS = frozenset({"title", "text", "html", "summary", "tags", "asset"})
-"""What the engine hands to a publish tool, beside the channel's destination fields."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:

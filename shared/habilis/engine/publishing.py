@@ -6,11 +6,12 @@ from datetime import datetime
 from habilis.engine.approvals import Approval, ask_approval, find_approval, hash_order, put_back, take_approval
 from habilis.engine.calls import carry_out
 from habilis.engine.outside import Outside
-from habilis.engine.preparing import PUBLISH_ARGUMENTS, Prepared, prepare_call, preview
+from habilis.engine.preparing import Prepared, prepare_call, preview
 from habilis.engine.resolve import CallOrder
 from habilis.engine.workspace import Workspace, open_workspace, read_document
 from habilis.errors import ApprovalRequired, BadInput, Forbidden, HabilisError, NotFound
 from habilis.home.store import Home, Revision
+from habilis.manifest.contracts import PUBLISH_ARGUMENTS
 from habilis.manifest.model import Manifest, Tool
 from habilis.markdown import to_html
 from habilis.messages import Json, Request, Result

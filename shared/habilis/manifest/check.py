@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from habilis import names
 from habilis.errors import BadInput
+from habilis.manifest.contracts import PUBLISH_ARGUMENTS
 from habilis.manifest.faults import Faults, Part, shown, suggestion
 from habilis.manifest.figures import check_pointer, check_sources
 from habilis.manifest.later import is_called_otherwise
 from habilis.manifest.placeholders import (
     CONNECT_ARGUMENTS,
     CONTRACT_ARGUMENTS,
-    PUBLISH_ARGUMENTS,
     Fillable,
     check_placeholders,
     compiled,

@@ -6,20 +6,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from habilis.errors import BadInput
+from habilis.manifest.contracts import CONTRACTS, contract_arguments
 from habilis.manifest.faults import Faults, Part, listing, suggestion
 from habilis.templating import JsonTemplate, TextTemplate, UrlTemplate
 
 Template = JsonTemplate | TextTemplate | UrlTemplate
 _Compiled = TypeVar("_Compiled", JsonTemplate, TextTemplate, UrlTemplate)
 
-PUBLISH_ARGUMENTS = frozenset({"title", "text", "html", "summary", "tags", "asset"})
-_MADE = frozenset({"prompt", "size", "width", "height", "orientation", "aspect", "asset", "name", "title"})
-CONTRACT_ARGUMENTS: Mapping[str, frozenset[str]] = {
-    "image": _MADE,
-    "video": _MADE,
-    "music": _MADE,
-    "email": PUBLISH_ARGUMENTS | {"to", "subject"},
-}
+CONTRACT_ARGUMENTS: Mapping[str, frozenset[str]] = {contract: contract_arguments(contract) for contract in CONTRACTS}
 SOURCE_ARGUMENTS = frozenset({"from", "to", "days"})
 CONNECT_ARGUMENTS = frozenset({"app_id", "app_name"})
 _PLACEHOLDER = re.compile(r"(\{\{|\$\{)[^{}]*\}{0,2}…?")

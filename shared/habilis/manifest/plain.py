@@ -55,9 +55,10 @@ def from_plain(plain: Plain) -> Manifest:
         **{
             **plain,
             "hosts": tuple(plain["hosts"]),
+            "result_hosts": tuple(plain["result_hosts"]),
             "categories": tuple(plain["categories"]),
             "auth": tuple(AuthKey(**{**key, "options": tuple(key["options"])}) for key in plain["auth"]),
-            "connect": _flow(plain["connect"]) if plain["connect"] else None,
+            "ways": tuple(map(_flow, plain["ways"])),
             "tools": tuple(map(_tool, plain["tools"])),
             "channels": tuple(map(_channel, plain["channels"])),
             "provides": tuple(map(_tool, plain["provides"])),

@@ -1,8 +1,9 @@
 """From what is written to what is meant: every field is there, with its default where the person left it out."""
 
-from typing import Any
+from typing import Any, cast
 
 from habilis.manifest import shape
+from habilis.manifest.contracts import CONTRACTS, DESCRIPTIONS, ContractName
 from habilis.messages import Json
 
 _FACTS = ("name", "icon", "profile_hosts", "text_limit", "image", "preview", "writing")
@@ -33,13 +34,14 @@ def settled(written: shape.ManifestShape, *, folder: str, content_hash: str) -> 
         "categories": written.categories,
         "avatar": written.avatar or "",
         "auth": [_key(key) for key in written.auth],
-        "connect": _flow(written.connect) if written.connect else None,
+        "ways": [_flow(written.connect)] if written.connect else [],
         "tools": [_tool(tool, is_publisher=tool.name in publishers) for tool in written.tools],
         "channels": [_channel(kind) for kind in written.channels],
         "provides": [_provided(name, provided) for name, provided in written.provides if provided],
         "sources": [_source(name, source) for name, source in written.sources.items()],
         "daily_cap": written.daily_cap,
         "exclusive": written.exclusive,
+        "result_hosts": [],
     }
 
 
@@ -97,12 +99,12 @@ def _channel(kind: shape.ChannelShape) -> dict[str, Any]:
 
 
 def _provided(contract: str, provided: shape.ProvidedShape) -> dict[str, Any]:
-    label = contract.capitalize()
+    known = cast("ContractName", contract)
     return {
         "name": contract,
-        "label": label,
-        "description": label,
-        "input": {"type": "object", "properties": {}},
+        "label": contract.capitalize(),
+        "description": DESCRIPTIONS[known],
+        "input": CONTRACTS[known],
         "steps": [{"name": "", "request": _request(provided.request)}],
         "result": {"text": provided.result.text},
         "role": "publish" if contract == "email" else "manage",

@@ -25,18 +25,24 @@ from habilis.manifest.model.calls import (
 from habilis.manifest.model.connection import (
     AuthKey,
     ChannelKind,
+    Choices,
+    CloudFlow,
     DerivedMetric,
     DestinationField,
     Manifest,
     RedirectFlow,
+    ServiceAccountFlow,
     SmtpTemplate,
     Source,
     SourceRequest,
+    Way,
 )
 
 __all__ = [
     "AuthKey",
     "ChannelKind",
+    "Choices",
+    "CloudFlow",
     "Decoding",
     "DerivedMetric",
     "DestinationField",
@@ -53,6 +59,7 @@ __all__ = [
     "ResultTemplate",
     "RetryRule",
     "Role",
+    "ServiceAccountFlow",
     "SignRule",
     "SignScheme",
     "SmtpTemplate",
@@ -61,4 +68,5 @@ __all__ = [
     "Step",
     "Tool",
     "UntilRule",
+    "Way",
 ]

@@ -2,11 +2,31 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from habilis.manifest.model.calls import RequestTemplate, Role, Tool
 from habilis.messages import Json
 from habilis.names import AbilityId, KeyName, SourceName, ToolName
-from habilis.templating import TextTemplate, UrlTemplate
+from habilis.templating import Place, TextTemplate, UrlTemplate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """Where the values of a key can be read from the service, so that a person picks instead of typing.
+
+    Attributes:
+        request: Sent through the account.
+        list: Where the answer's entries are.
+        value: Where in an entry the key's value is.
+        label: Where in an entry its name for people is; the value stands in where there is none.
+        strip: What is taken off the front of a value.
+    """
+
+    request: RequestTemplate
+    list: Place
+    value: Place
+    label: Place
+    strip: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +41,7 @@ class AuthKey:
         options: The only values allowed; empty for any.
         optional: Whether an account is ready without it.
         secret: Whether its value is masked wherever it would be shown.
+        choices: Where its values can be read; None where it is typed.
     """
 
     env: KeyName
@@ -30,6 +51,7 @@ class AuthKey:
     options: tuple[str, ...] = ()
     optional: bool = False
     secret: bool = True
+    choices: Choices | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +158,53 @@ class RedirectFlow:
     needs_https: bool = False
     returns: Mapping[KeyName, str] = field(default_factory=dict)
     denied: tuple[str, str] | None = None
+    flow: Literal["redirect"] = "redirect"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloudFlow:
+    """A sign-in at a provider whose application is held elsewhere, with its client secret.
+
+    Attributes:
+        label: Text of the button.
+        provider: Name of the provider, as `google`.
+        scopes: What the person is asked to allow.
+        token_env: The key that takes the access token.
+        refresh_env: The key that takes the refresh token; "" for none.
+        needs: Keys asked for first.
+    """
+
+    label: str
+    provider: str
+    scopes: tuple[str, ...]
+    token_env: KeyName
+    refresh_env: KeyName | Literal[""] = ""
+    needs: tuple[KeyName, ...] = ()
+    flow: Literal["cloud"] = "cloud"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceAccountFlow:
+    """A sign-in without a browser: a token for a signed statement that names a service account.
+
+    Attributes:
+        label: How the way is named beside others.
+        key_file: The key that holds the path of the service account's JSON file.
+        token_url: Where the statement is exchanged for a token.
+        scopes: What the token allows.
+        token_env: The name under which requests find the token; it is never stored.
+    """
+
+    label: str
+    key_file: KeyName
+    token_url: UrlTemplate
+    scopes: tuple[str, ...]
+    token_env: KeyName
+    flow: Literal["service_account"] = "service_account"
+
+
+Way = RedirectFlow | CloudFlow | ServiceAccountFlow
+"""A way to sign an account in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +230,10 @@ class Manifest:
 
     Attributes:
         service: Whose accounts it uses; abilities naming the same service share them.
-        hosts: What the manifest lists, as written: host names, `host:port`, or `${KEY}`.
+        hosts: What the manifest lists, as written: host names, `host:port`, or `${KEY}`. Empty for `transport: smtp`,
+            where the server is the one host.
+        result_hosts: Hosts, beside those, from which files that a result points to are fetched.
+        ways: Ways to sign in, the best first; empty where keys are typed.
         daily_cap: Most actions per account and UTC day; None for no cap.
         exclusive: One call at a time per account.
         content_hash: SHA-256 of the text this was read from, hex.
@@ -185,12 +257,13 @@ class Manifest:
     categories: tuple[str, ...] = ()
     avatar: str = ""
     auth: tuple[AuthKey, ...] = ()
-    connect: RedirectFlow | None = None
+    ways: tuple[Way, ...] = ()
     tools: tuple[Tool, ...] = ()
     channels: tuple[ChannelKind, ...] = ()
     provides: tuple[Tool, ...] = ()
     sources: tuple[Source, ...] = ()
     smtp: SmtpTemplate | None = None
+    result_hosts: tuple[str, ...] = ()
     daily_cap: int | None = None
     exclusive: bool = False
     public_keys: frozenset[KeyName] = field(init=False, compare=False)
@@ -202,6 +275,11 @@ class Manifest:
         public = frozenset(key.env for key in self.auth if not key.secret or f"${{{key.env}}}" in hosts)
         object.__setattr__(self, "public_keys", public)
         object.__setattr__(self, "required_keys", tuple(key.env for key in self.auth if not key.optional))
+
+    @property
+    def connect(self) -> RedirectFlow | None:
+        """The first way that opens a page of the service; None when there is none."""
+        return next((way for way in self.ways if isinstance(way, RedirectFlow)), None)
 
     def tool(self, name: str) -> Tool | None:
         """The tool of that name, or the contract that it provides; None when there is neither."""
