@@ -2,6 +2,8 @@
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -155,3 +157,125 @@ class Result:
 Exchange = Generator[Request | Pause | StepDone, Answer | None, Result]
 """A conversation: it yields what is to be done and is sent an Answer for each Request, None for the rest. A request
 that failed is thrown into it as the HabilisError that it failed with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mailbox:
+    """Somebody's mail address, checked.
+
+    Attributes:
+        address: `local@domain`, the domain in lower-case A-labels.
+        name: Shown beside the address; "" for none. No control characters.
+    """
+
+    address: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        """The address first: a name may look like another address."""
+        return f"{self.address} ({self.name})" if self.name else self.address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file that goes out with a mail.
+
+    Attributes:
+        name: A plain file name, no path.
+        mime: Its type.
+    """
+
+    name: str
+    mime: str
+    file: FileSlice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailServer:
+    """The server that takes a mail, and how it is spoken to.
+
+    Attributes:
+        host: A normalised name or address.
+        security: `starttls`: encrypted before anything is said; `tls`: from the first byte; `none`: never, which only
+            a private host is spoken to with.
+        user: "" where the server asks for no sign-in.
+    """
+
+    host: str
+    port: int
+    security: Literal["starttls", "tls", "none"]
+    user: str = ""
+    password: str = field(default="", repr=False)
+
+    @property
+    def place(self) -> str:
+        """`host:port`, as private hosts are named."""
+        return f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mail:
+    """One mail, filled, checked and ready to send.
+
+    Attributes:
+        where: What it is for, as messages name it: `tool 'email'`.
+        to: At least one.
+        bcc: They get it too, and nobody sees that.
+        subject: One line without control characters.
+        text: Markdown, sent as it is for those who read plain text.
+        html: The same as HTML, a fragment.
+        message_id: Unique in the world, ASCII, without its angle brackets.
+        date: With a zone.
+        unsubscribe: An https or mailto address, ASCII, by which a reader leaves a mailing list; "" for none.
+        timeout_s: Wall clock for the whole exchange, in seconds.
+        private_hosts: `host:port` pairs on private addresses that the account's operator allowed.
+    """
+
+    where: str
+    server: MailServer
+    sender: Mailbox
+    to: tuple[Mailbox, ...]
+    cc: tuple[Mailbox, ...] = ()
+    bcc: tuple[Mailbox, ...] = ()
+    reply_to: tuple[Mailbox, ...] = ()
+    subject: str
+    text: str
+    html: str
+    attachments: tuple[Attachment, ...] = ()
+    message_id: str
+    date: datetime
+    unsubscribe: str = ""
+    timeout_s: float = 60.0
+    private_hosts: frozenset[str] = frozenset()
+
+    @property
+    def recipients(self) -> tuple[str, ...]:
+        """Every address that gets it, each once."""
+        return tuple(dict.fromkeys(box.address for box in (*self.to, *self.cc, *self.bcc)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """An address that the server did not take.
+
+    Attributes:
+        reason: The server's status and words, on one line, without keys.
+        is_lasting: Whether another try is as good as lost.
+    """
+
+    address: str
+    reason: str
+    is_lasting: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What became of a mail that a server took for at least one address.
+
+    Attributes:
+        taken: The addresses it was taken for.
+        refused: Those it was not.
+    """
+
+    taken: tuple[str, ...]
+    refused: tuple[Refusal, ...] = ()

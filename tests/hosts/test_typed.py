@@ -1,7 +1,7 @@
 import pytest
 
 from habilis.errors import AddressNotAllowed, BadInput
-from habilis.hosts import host_entry_problem, opt_in_host, site_address
+from habilis.hosts import host_entry_problem, host_name, opt_in_host, site_address
 
 
 @pytest.mark.parametrize(
@@ -151,3 +151,38 @@ def test_the_engines_own_port_cannot_be_opted_in(host):
 def test_an_opt_in_needs_host_and_port(typed):
     with pytest.raises(BadInput):
         opt_in_host(typed)
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        (" SMTP.Example.com. ", "smtp.example.com"),
+        ("bücher.example", "xn--bcher-kva.example"),
+        ("192.168.1.9", "192.168.1.9"),
+        ("[0::1]", "[::1]"),
+    ],
+)
+def test_a_host_alone_is_kept_as_its_normal_name(typed, kept):
+    assert host_name(typed) == kept
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("smtp.example.com:587", "without a port"),
+        ("smtps://smtp.example.com", "without https:// and without a path"),
+        ("smtp.example.com/x", "without a path"),
+        ("smtp.example.com\r\nX", "malformed"),
+        ("smtp..example.com", "malformed"),
+        ("", "malformed"),
+    ],
+)
+def test_what_is_more_or_less_than_a_host_is_no_host_alone(typed, why):
+    with pytest.raises(BadInput, match=why):
+        host_name(typed)
+
+
+@pytest.mark.parametrize("typed", ["169.254.169.254", "metadata.google.internal", "0x7f000001", "127.1"])
+def test_a_host_that_is_never_called_is_refused(typed):
+    with pytest.raises(AddressNotAllowed):
+        host_name(typed)

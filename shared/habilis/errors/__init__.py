@@ -3,7 +3,7 @@
     HabilisError
     ├── BadInput            what was handed in is wrong                       400
     │   ├── ManifestInvalid, ArgsInvalid, TooLarge (413), WrongType (415), SecretMalformed
-    │   └── UnsafePath, UnsafeArchive
+    │   └── MailInvalid, UnsafePath, UnsafeArchive
     ├── Unauthenticated                                                       401
     ├── Refused             the order is understood and not carried out       403
     │   ├── Forbidden, FeatureDisabled, ConsentRequired, ApprovalRequired
@@ -18,7 +18,7 @@
     │   └── NeedsReconnect (409)
     ├── UpstreamFailed      the other side did not answer well                502
     │   ├── RedirectRefused, ResponseTooLarge, UpstreamTimeout (504), UpstreamProtocol
-    │   ├── UpstreamUnavailable (503), UpstreamError, TlsVerifyFailed, RowsInvalid
+    │   ├── UpstreamUnavailable (503), UpstreamError, TlsRequired, TlsVerifyFailed, RowsInvalid
     │   └── RemoteUnreachable (503)
     └── EngineFailed        this side could not do its part                   500
         └── SecretStoreError, DiskFull (507), Unexpected
@@ -42,6 +42,7 @@ from habilis.errors.failures import (
     ResponseTooLarge,
     RowsInvalid,
     SecretStoreError,
+    TlsRequired,
     TlsVerifyFailed,
     Unexpected,
     UpstreamError,
@@ -61,6 +62,7 @@ from habilis.errors.orders import (
     FeatureDisabled,
     Forbidden,
     HostNotAllowed,
+    MailInvalid,
     ManifestInvalid,
     NotFound,
     PlainHttpRefused,
@@ -112,6 +114,7 @@ __all__ = [
     "HomeLocked",
     "HomeReadonly",
     "HostNotAllowed",
+    "MailInvalid",
     "ManifestInvalid",
     "NeedsReconnect",
     "NotFound",
@@ -133,6 +136,7 @@ __all__ = [
     "SignInExpired",
     "SignInFailed",
     "SignInStateInvalid",
+    "TlsRequired",
     "TlsVerifyFailed",
     "TooLarge",
     "Unauthenticated",

@@ -61,6 +61,13 @@ class TlsVerifyFailed(UpstreamFailed):
     outcome = "not_sent"
 
 
+class TlsRequired(UpstreamFailed):
+    """The service would be spoken to without encryption; nothing was sent."""
+
+    code = "tls_required"
+    outcome = "not_sent"
+
+
 class RowsInvalid(UpstreamFailed):
     """The answer holds no rows where the source says they are."""
 

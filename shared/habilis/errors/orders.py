@@ -33,6 +33,12 @@ class ArgsInvalid(BadInput):
     code = "args_invalid"
 
 
+class MailInvalid(BadInput):
+    """An address, subject or file of a mail cannot be sent as it is."""
+
+    code = "mail_invalid"
+
+
 class TooLarge(BadInput):
     """What was handed in is bigger than the limit."""
 

@@ -2,13 +2,14 @@
 
 from habilis.hosts.addresses import AddressKind, kind_of, literal_of, opt_in_hint
 from habilis.hosts.allowed import AllowedHosts, checked_url, origin_of
-from habilis.hosts.typed import host_entry_problem, opt_in_host, site_address
+from habilis.hosts.typed import host_entry_problem, host_name, opt_in_host, site_address
 
 __all__ = [
     "AddressKind",
     "AllowedHosts",
     "checked_url",
     "host_entry_problem",
+    "host_name",
     "kind_of",
     "literal_of",
     "opt_in_hint",

@@ -96,6 +96,28 @@ def _typed_url(typed: str) -> UrlParts:
         raise BadInput(str(error)) from None
 
 
+def host_name(text: str) -> str:
+    """Normalise a host alone, as a person types it: lower case, A-labels, an IPv6 address in brackets.
+
+    Raises:
+        BadInput: It is no host, or more than one; says why.
+        AddressNotAllowed: It is a number in disguise, or an address that is never called.
+    """
+    typed = text.strip()
+    if "://" in typed or "/" in typed:
+        raise BadInput("name the host alone, without https:// and without a path")
+    try:
+        host, port = split_place(typed)
+    except NumericHostError as error:
+        raise AddressNotAllowed(str(error), hint="write the host's name") from None
+    except UrlError as error:
+        raise BadInput(str(error)) from None
+    if port is not None:
+        raise BadInput("name the host alone, without a port")
+    _refuse_reserved(host)
+    return host
+
+
 def opt_in_host(text: str, *, own_ports: frozenset[int] = frozenset()) -> str:
     """Normalise a private host that an operator allows: `host:port`.
 

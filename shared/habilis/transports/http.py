@@ -21,7 +21,6 @@ from typing import Any, Literal, cast
 from habilis import __version__
 from habilis.errors import (
     BadInput,
-    EngineFailed,
     HabilisError,
     HostNotAllowed,
     PlainHttpRefused,
@@ -34,6 +33,7 @@ from habilis.guard import AddressPolicy, Resolver
 from habilis.hosts import origin_of
 from habilis.messages import Answer, Request
 from habilis.transports.decoding import TooManyBytesError, UndecodableError, read_body
+from habilis.transports.trust import trusting_context
 from habilis.transports.wire import Exchange, Wire, dial, secure
 
 # Importing httpx also loads its command line, with rich and pygments where those are installed: 60 ms of a cold start.
@@ -165,25 +165,10 @@ class HttpTransport:
         return cast("Exchange", self._thread.exchange)
 
     def _tls_context(self) -> ssl.SSLContext:
-        # Reading the certificate authorities takes 27 ms: once, and not before an https request needs them.
+        # Once, and not before an https request needs it: reading the authorities takes its time.
         if self._tls is None:
-            import certifi
-
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            context.load_verify_locations(certifi.where())
-            if self._ca_file:
-                _trust(context, self._ca_file)
-            self._tls = context
+            self._tls = trusting_context(self._ca_file)
         return self._tls
-
-
-def _trust(context: ssl.SSLContext, ca_file: str) -> None:
-    try:
-        context.load_verify_locations(ca_file)
-    except OSError:
-        raise EngineFailed(
-            "the file of certificate authorities cannot be read", where=ca_file, hint="it has to be PEM"
-        ) from None
 
 
 class _Lane:
