@@ -40,7 +40,7 @@ def check_status(answer: Answer, *, where: str, is_read: bool) -> None:
     """
     if answer.status < HTTPStatus.BAD_REQUEST:
         return
-    is_definite = is_read or (answer.status < HTTPStatus.INTERNAL_SERVER_ERROR and answer.status not in _UNDECIDED)
+    is_definite = is_read or proves_nothing_happened(answer.status)
     outcome: Outcome = "not_sent" if is_definite else "unknown"
     reason = _reason(answer)
     raise UpstreamError(
@@ -50,6 +50,11 @@ def check_status(answer: Answer, *, where: str, is_read: bool) -> None:
         retryable=is_definite and (answer.status in _LATER or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR),
         outcome=outcome,
     )
+
+
+def proves_nothing_happened(status: int) -> bool:
+    """Whether an error of this status says that the request was not carried out."""
+    return HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in _UNDECIDED
 
 
 def pick_result(template: ResultTemplate, answer: Answer) -> Result:
