@@ -346,8 +346,8 @@ from habilis.home.activity import Action, ActivityLog
 log = ActivityLog(Path(sys.argv[1]))
 for number in range(50):
     name = f"{sys.argv[2]}-{number}"
-    log.begin(Action(id=name, at=datetime(2026, 3, 1, tzinfo=UTC), ability="b", role="reply", tool="t", target=name))
-    log.sync()
+    begun = Action(id=name, at=datetime(2026, 3, 1, tzinfo=UTC), ability="b", role="reply", tool="t", target=name)
+    log.begin(begun).sync()
     log.finish(name, "done")
 """
 
@@ -408,6 +408,15 @@ def test_an_action_that_could_not_be_logged_does_not_begin(path, fault, error):
     assert outcome.returncode != 0
     assert error in outcome.stderr
     assert log.skipped == 0
+
+
+def test_what_is_written_after_the_intent_is_synced_too(log, path):
+    intent = log.begin(action("a1"))
+    intent.sync()
+    path.unlink()
+
+    with pytest.raises(EngineFailed):
+        intent.sync()
 
 
 def test_a_cap_that_is_reached_says_when_it_ends(log):

@@ -57,9 +57,9 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
         return outside.drive(exchange, first)
     log = activity_log(home, found.account)
     action = _action(call, outside, actor=actor)
-    log.begin(action, lambda: _check_limits(log, action, workspace, found))
+    intent = log.begin(action, lambda: _check_limits(log, action, workspace, found))
     try:
-        result = outside.drive(exchange, first, before_first_byte=log.sync)
+        result = outside.drive(exchange, first, before_first_byte=intent.sync)
     except HabilisError as error:
         # What happened outside is the news; without this line the action counts as unknown, which is the safe side.
         with suppress(HabilisError):

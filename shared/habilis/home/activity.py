@@ -8,7 +8,9 @@ import errno
 import fcntl
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +24,9 @@ from habilis.home.activity_index import Index, Record, lines_backwards, open_to_
 from habilis.home.durable import make_folders, no_room_is_told, sync_folder
 from habilis.policy.limits import Standing
 from habilis.records import stamp
+
+_syncers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="sync")
+"""Threads in which lines go to the disk; the first starts with the first action."""
 
 ActionOutcome = Literal["done", "failed", "not_sent", "unknown", "partial"]
 
@@ -64,6 +69,28 @@ class Entry:
     error: str = ""
 
 
+class Intent:
+    """An action that is about to happen: its line is written and on its way to the disk."""
+
+    __slots__ = ("_log", "_syncing")
+
+    def __init__(self, log: "ActivityLog", syncing: Future[None]) -> None:
+        self._log = log
+        self._syncing: Future[None] | None = syncing
+
+    def sync(self) -> None:
+        """Return when every line of the log so far survives a crash.
+
+        Raises:
+            DiskFull, EngineFailed: They may not, so nothing must happen.
+        """
+        syncing, self._syncing = self._syncing, None
+        if syncing is None:
+            self._log.sync()
+        else:
+            syncing.result()
+
+
 class ActivityLog:
     """The log at one path. Keep it: what was read once is not read again, so a check costs a few microseconds.
 
@@ -76,10 +103,10 @@ class ActivityLog:
         self._index = Index(self._name)
         self._mutex = Lock()
 
-    def begin(self, action: Action, check: Callable[[], None] | None = None) -> None:
-        """Log that an action is about to happen; nothing may be sent before `sync`.
+    def begin(self, action: Action, check: Callable[[], None] | None = None) -> Intent:
+        """Log that an action is about to happen; nothing may be sent before `Intent.sync`.
 
-        The two are apart so that the service can take the connection while the disk takes the line.
+        The two are apart so that the request is made and the connection opened while the disk takes the line.
 
         Args:
             action: What is about to happen. Keys of the request under way are masked in it.
@@ -103,10 +130,13 @@ class ActivityLog:
             file, is_new = _open_or_make(self._name)
             try:
                 self._append(file, redaction.clean(record), check)
-                if is_new:
-                    sync_folder(self._path.parent)
-            finally:
+            except BaseException:
                 os.close(file)
+                raise
+        syncing = _syncers.submit(self._sync, file, is_new=is_new)
+        # A new thread's turn may come after 5 ms only, while this one is busy; this gives it at once.
+        time.sleep(0)
+        return Intent(self, syncing)
 
     def sync(self) -> None:
         """Return when every line so far survives a crash.
@@ -116,10 +146,16 @@ class ActivityLog:
         """
         with _FaultsAreTold(self._path):
             file = os.open(self._name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        self._sync(file, is_new=False)
+
+    def _sync(self, file: int, *, is_new: bool) -> None:
+        with _FaultsAreTold(self._path):
             try:
                 os.fsync(file)
             finally:
                 os.close(file)
+            if is_new:
+                sync_folder(self._path.parent)
 
     def finish(self, action_id: str, outcome: ActionOutcome, *, link: str = "", error: str = "") -> None:
         """Log how an action ended; when this returns, the line survives a crash.
