@@ -37,6 +37,10 @@ class Clock:
     def move(self, step: timedelta) -> None:
         self.moment += step
 
+    def sleep(self, seconds: float) -> None:
+        """Let the time pass at once."""
+        self.move(timedelta(seconds=seconds))
+
 
 @dataclass
 class World:
@@ -86,7 +90,7 @@ def world(home: WorkTreeHome, service: SampleService, clock: Clock) -> Iterator[
     install(home, plan_install(home, str(ABILITY)), actor="tests", now=clock())
     transport = HttpTransport(private="per_account")
     secrets = iter(f"state-{number:040d}" for number in range(1000))
-    outside = Outside(transport=transport, now=clock, token=lambda: next(secrets))
+    outside = Outside(transport=transport, now=clock, sleep=clock.sleep, token=lambda: next(secrets))
     with recording():
         yield World(home=home, service=service, outside=outside, clock=clock)
     transport.close()

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from habilis.errors import (
     ArgsInvalid,
     CapReached,
     DuplicateTarget,
+    EngineFailed,
     Forbidden,
     NotFound,
     OutcomeUnknown,
@@ -174,6 +176,45 @@ def test_a_service_that_cannot_be_reached_gives_the_slot_back(world, tmp_path):
     log = log_of(world, account)
     assert log.used_today(world.clock()) == 0
     assert log.standing("manage", "Hello") is None
+
+
+class Stopped:
+    """A way out on which somebody presses Ctrl-C: before the first byte of the request leaves, or after it."""
+
+    def __init__(self, *, has_left):
+        self._has_left = has_left
+
+    def send(self, request, *, before_first_byte=None):
+        if self._has_left:
+            before_first_byte()
+        raise KeyboardInterrupt
+
+
+def test_a_call_stopped_before_it_was_sent_gives_the_slot_back(world, tmp_path):
+    account = world.add_account()
+    add_desk(world, tmp_path)
+    outside = replace(world.outside, transport=Stopped(has_left=False))
+
+    with pytest.raises(EngineFailed, match="before anything was sent") as caught:
+        call_tool(world.home, order("file_post", title="Hello"), outside, actor="tests")
+
+    assert caught.value.outcome == "not_sent"
+    assert log_of(world, account).entries()[0].outcome == "not_sent"
+    assert log_of(world, account).used_today(world.clock()) == 0
+
+
+def test_a_call_stopped_under_way_may_have_happened(world, tmp_path):
+    account = world.add_account()
+    add_desk(world, tmp_path)
+    outside = replace(world.outside, transport=Stopped(has_left=True))
+
+    with pytest.raises(EngineFailed, match="may have happened") as caught:
+        call_tool(world.home, order("file_post", title="Hello"), outside, actor="tests")
+
+    assert caught.value.outcome == "unknown"
+    assert log_of(world, account).entries()[0].outcome == "unknown"
+    with pytest.raises(OutcomeUnknown):
+        file_post(world, "Hello")
 
 
 def test_what_the_service_said_is_told_though_the_log_broke_meanwhile(world, tmp_path, monkeypatch):

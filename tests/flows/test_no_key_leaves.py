@@ -2,6 +2,7 @@
 
 import base64
 import subprocess
+import time
 from pathlib import Path
 from urllib.parse import quote
 
@@ -91,7 +92,7 @@ def test_three_keys_are_used_in_every_way_and_found_in_their_env_alone(tmp_path,
     (echo / "extension.yaml").write_text(ECHO, encoding="utf-8")
     transport = HttpTransport(private="per_account")
     numbers = iter(range(1000))
-    outside = Outside(transport=transport, now=clock(), token=lambda: f"token-number-{next(numbers)}")
+    outside = Outside(transport=transport, now=clock(), sleep=time.sleep, token=lambda: f"token-number-{next(numbers)}")
     home = init_home(folder)
     with recording(), SampleService() as service:
         token = service.new_token()

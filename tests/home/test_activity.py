@@ -64,6 +64,57 @@ def test_an_action_is_an_intent_and_an_outcome(log, path):
     assert (entry.action, entry.outcome, entry.link) == (begun, "done", "https://blog.example/1")
 
 
+def test_what_was_done_of_an_action_stands_between_its_intent_and_its_outcome(log):
+    log.begin(action("a1"))
+    log.step("a1", "register", 0, {"id": 7, "url": "https://up.example/7"})
+    log.begin(action("a2"))
+    log.step("a1", "register", 1, {"id": 8})
+    log.step("a2", "post", None, "ok")
+    log.finish("a1", "partial", error="upstream_error")
+
+    second, first = log.entries()
+
+    assert [(step.step, step.run, json.loads(step.saved)) for step in first.steps] == [
+        ("register", 0, {"id": 7, "url": "https://up.example/7"}),
+        ("register", 1, {"id": 8}),
+    ]
+    assert first.outcome == "partial"
+    assert [(step.step, step.run, step.saved) for step in second.steps] == [("post", None, '"ok"')]
+
+
+def test_a_step_changes_neither_what_counts_nor_what_is_in_the_way(log, path):
+    log.begin(action("a1", target="post/1"))
+    log.step("a1", "register", None, {})
+
+    assert (log.used_today(NOON), log.skipped) == (1, 0)
+    assert ActivityLog(path).used_today(NOON) == 1
+    assert ActivityLog(path).skipped == 0
+    assert log.standing("reply", "post/1").outcome == "unknown"
+
+
+def test_a_step_keeps_no_key_and_not_a_whole_answer(log, path):
+    with redaction.recording() as ledger:
+        ledger.add("TOKEN", "hunter2-hunter2")
+        log.begin(action("a1"))
+        log.step("a1", "ask", None, {"token": "hunter2-hunter2", "rows": "x" * 5000})
+
+    (step,) = log.entries()[0].steps
+    assert "hunter2" not in path.read_text()
+    assert step.saved.startswith('{"token": "[redacted TOKEN]"')
+    assert len(step.saved) == 2000
+    assert step.saved.endswith("…")
+
+
+@pytest.mark.parametrize("run", ["-1", "1.5", "x", "٣", "1" * 10])
+def test_a_step_whose_run_is_no_number_is_skipped_and_stops_nothing(log, path, run):
+    log.begin(action("a1"))
+    with path.open("a") as file:
+        file.write(json.dumps({"id": "a1", "step": "put", "run": run, "saved": "1"}) + "\n")
+
+    assert log.entries()[0].steps == ()
+    assert ActivityLog(path).skipped == 1
+
+
 def test_an_intent_without_an_outcome_is_unknown(log):
     log.begin(action("a1", target="post/1"))
 

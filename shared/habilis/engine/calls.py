@@ -1,25 +1,19 @@
 """One call, from the order to the reply: asked about, sent and written down, or rehearsed."""
 
-from contextlib import suppress
-from functools import lru_cache
-from pathlib import Path
-
+from habilis.engine.actions import ActionJournal, activity_log
 from habilis.engine.approvals import Approval, ask_approval
 from habilis.engine.outside import Outside
 from habilis.engine.preparing import Prepared, prepare_call, preview
 from habilis.engine.resolve import CallOrder, Found, pointing_at
 from habilis.engine.workspace import Workspace, open_workspace
-from habilis.errors import EngineFailed, Forbidden, HabilisError, UpstreamError
+from habilis.errors import Forbidden, HabilisError
 from habilis.exchange.call import run_tool
-from habilis.home.activity import Action, ActionOutcome, ActivityLog
+from habilis.home.activity import Action, ActivityLog
 from habilis.home.store import Home
 from habilis.messages import Request, Result
 from habilis.policy.limits import check_cap, check_target
 from habilis.policy.rules import decide
-from habilis.records import Account
 from habilis.templating import MISSING
-
-_LONGEST_LINK_TOLD = 150
 
 
 def call_tool(home: Home, order: CallOrder, outside: Outside, *, actor: str) -> Result | Approval:
@@ -52,34 +46,20 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
     """Send a call that may be sent; an action is logged before its first byte leaves, and again when it came back."""
     found = call.found
     exchange = run_tool(found.tool, call.scope, found.bounds)
-    first = next(exchange)
-    if first.is_read or found.account is None:
-        return outside.drive(exchange, first)
+    if found.tool.role == "read" or found.account is None:
+        return outside.drive(exchange)
     log = activity_log(home, found.account)
     action = _action(call, outside, actor=actor)
-    intent = log.begin(action, lambda: _check_limits(log, action, workspace, found))
+    journal = ActionJournal(log, action, lambda: _check_limits(log, action, workspace, found))
     try:
-        result = outside.drive(exchange, first, before_first_byte=intent.sync)
+        result = outside.drive(exchange, journal)
     except HabilisError as error:
-        # What happened outside is the news; without this line the action counts as unknown, which is the safe side.
-        with suppress(HabilisError):
-            log.finish(action.id, _ending(error), error=error.code)
+        journal.failed(error)
         raise
-    try:
-        log.finish(action.id, "done", link=result.link)
-    except HabilisError as error:
-        raise _done_unlogged(error, result) from error
+    except KeyboardInterrupt:
+        raise journal.stopped() from None
+    journal.done(result)
     return result
-
-
-def activity_log(home: Home, account: Account) -> ActivityLog:
-    """The account's log, kept for the life of the process: what was read of it once is not read again."""
-    return _log(f"{home.private}/{account.folder}/activity.jsonl")
-
-
-@lru_cache(maxsize=512)
-def _log(path: str) -> ActivityLog:
-    return ActivityLog(Path(path))
 
 
 def _action(call: Prepared, outside: Outside, *, actor: str) -> Action:
@@ -104,21 +84,3 @@ def _check_limits(log: ActivityLog, action: Action, workspace: Workspace, found:
         check_cap(log.used_today(action.at), cap, now=action.at)
     if action.target:
         check_target(log.standing(action.role, action.target), role=action.role, target=action.target)
-
-
-def _done_unlogged(error: HabilisError, result: Result) -> EngineFailed:
-    """What a caller is told of an action that was done and could not be logged so: above all, that it was done."""
-    made = f" at {result.link}" if len(result.link) <= _LONGEST_LINK_TOLD and result.link else ""
-    return EngineFailed(
-        f"it was done{made}, but the log of actions could not say so: {error.message}",
-        where=error.where,
-        hint="do not do it again; the log has it as unknown",
-        outcome="done",
-    )
-
-
-def _ending(error: HabilisError) -> ActionOutcome:
-    """How the log names what an error left behind."""
-    if isinstance(error, UpstreamError) and error.outcome == "not_sent":
-        return "failed"
-    return "not_sent" if error.outcome == "refused" else error.outcome

@@ -50,4 +50,5 @@ def preview(call: Prepared) -> Request:
         exchange = run_tool(call.found.tool, call.scope, call.found.bounds)
         request = next(exchange)
     exchange.close()
+    assert isinstance(request, Request)  # noqa: S101 - nothing comes before the first one
     return request

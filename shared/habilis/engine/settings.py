@@ -2,6 +2,7 @@
 
 import math
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -109,6 +110,7 @@ def live_outside(settings: Settings) -> Outside:
     return Outside(
         transport=_LateTransport(settings),
         now=clock(settings.clock_offset_s),
+        sleep=time.sleep,
         token=lambda: secrets.token_urlsafe(_TOKEN_BYTES),
         public_url=settings.public_url,
         relay=settings.relay,

@@ -130,7 +130,7 @@ def _read_source(
         for request in source.requests:
             exchange = read_json(request.request, scope, bounds, where=f"source '{source.name}'")
             with pointing_at(account):
-                answers.append(outside.drive(exchange, next(exchange)))
+                answers.append(outside.drive(exchange))
         snapshot = combine(source, answers, window=window, scope=scope)
     except HabilisError as error:
         return replace(report, fault=str(error)), None

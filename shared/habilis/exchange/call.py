@@ -9,11 +9,11 @@ from habilis.exchange.bodies import read_body
 from habilis.exchange.fill import Bounds, fill_request
 from habilis.exchange.result import check_status, pick_result
 from habilis.manifest.model import RequestTemplate, Tool
-from habilis.messages import Answer, Json, Request, Result
+from habilis.messages import Answer, Exchange, Json, Request
 from habilis.templating import Scope, apply_map
 
 
-def run_tool(tool: Tool, scope: Scope, bounds: Bounds) -> Generator[Request, Answer, Result]:
+def run_tool(tool: Tool, scope: Scope, bounds: Bounds) -> Exchange:
     """Yield the tool's request, take its answer, return what the agent is told.
 
     Raises:
@@ -23,15 +23,20 @@ def run_tool(tool: Tool, scope: Scope, bounds: Bounds) -> Generator[Request, Ans
     where = f"tool '{tool.name}'"
     mapped = Scope(arguments=apply_map(tool.map, scope.arguments), keys=scope.keys)
     request = fill_request(tool.steps[0].request, mapped, bounds, where=where)
-    answer = yield request
+    answer = _answered((yield request))
     check_status(answer, where=where, is_read=bounds.is_read)
     return pick_result(tool.result, answer)
 
 
 def read_json(
     template: RequestTemplate, scope: Scope, bounds: Bounds, *, where: str
-) -> Generator[Request, Answer, Json]:
+) -> Generator[Request, Answer | None, Json]:
     """Yield one request, take its answer, return its parsed body; raises as `run_tool`."""
-    answer = yield fill_request(template, scope, bounds, where=where)
+    answer = _answered((yield fill_request(template, scope, bounds, where=where)))
     check_status(answer, where=where, is_read=True)
     return read_body(answer)
+
+
+def _answered(answer: Answer | None) -> Answer:
+    assert answer is not None  # noqa: S101 - whoever drives sends one for each Request
+    return answer

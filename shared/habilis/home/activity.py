@@ -1,7 +1,7 @@
 """An account's log of actions: what was about to happen, then how it ended, each synced before anything goes on.
 
-`activity.jsonl` has two lines an action. The intent is there before the first byte leaves; an intent without an outcome
-means that the outcome is unknown. Lines are only ever appended.
+`activity.jsonl` has two lines an action, and between them one for each step that was done. The intent is there before
+the first byte leaves; an intent without an outcome means that the outcome is unknown. Lines are only ever appended.
 """
 
 import errno
@@ -22,11 +22,15 @@ from habilis import redaction
 from habilis.errors import DiskFull, EngineFailed, UnsafePath
 from habilis.home.activity_index import Index, Record, lines_backwards, open_to_read, read_record
 from habilis.home.durable import make_folders, no_room_is_told, sync_folder
+from habilis.messages import Json
 from habilis.policy.limits import Standing
 from habilis.records import stamp
 
 _syncers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="sync")
 """Threads in which lines go to the disk; the first starts with the first action."""
+
+_LONGEST_SAVED = 2000
+"""Characters of what a step saved that are kept: the ids are what a person needs, not a whole answer."""
 
 ActionOutcome = Literal["done", "failed", "not_sent", "unknown", "partial"]
 
@@ -53,6 +57,21 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepEntry:
+    """A step of an action that changed something outside and came back well.
+
+    Attributes:
+        step: Its name.
+        run: Position in the list that it runs over, from 0; None where it runs once.
+        saved: What it saved, as JSON; shortened, with "…" at its end, where it is long.
+    """
+
+    step: str
+    run: int | None
+    saved: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """An action and how it ended.
 
@@ -61,12 +80,14 @@ class Entry:
             `unknown` also while it is under way.
         link: The address of what it made; "" when there is none.
         error: Code of the error it ended with; "" for none.
+        steps: What was done of it, in that order; empty for an action of one request.
     """
 
     action: Action
     outcome: ActionOutcome = "unknown"
     link: str = ""
     error: str = ""
+    steps: tuple[StepEntry, ...] = ()
 
 
 class Intent:
@@ -138,6 +159,22 @@ class ActivityLog:
         time.sleep(0)
         return Intent(self, syncing)
 
+    def step(self, action_id: str, step: str, run: int | None, saved: Json) -> None:
+        """Log a step that was done; nothing more may be sent before `sync`. Nothing happens when the log is gone.
+
+        Args:
+            action_id: As begun.
+            step: The step's name.
+            run: Position in the list that it runs over, from 0; None where it runs once.
+            saved: What it saved. Keys of the request under way are masked in it.
+
+        Raises:
+            DiskFull, EngineFailed: It could not be logged.
+            UnsafePath: The log is a link.
+        """
+        shown = _shortened(json.dumps(redaction.clean(saved), ensure_ascii=False))
+        self._add({"id": action_id, "step": step, "run": "" if run is None else str(run), "saved": shown})
+
     def sync(self) -> None:
         """Return when every line so far survives a crash.
 
@@ -174,16 +211,7 @@ class ActivityLog:
             UnsafePath: The log is a link.
         """
         record = {"id": action_id, "outcome": outcome, "link": redaction.clean(link), "error": error}
-        with _FaultsAreTold(self._path):
-            try:
-                file = os.open(self._name, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
-            except FileNotFoundError:
-                return
-            try:
-                self._append(file, record, None)
-                os.fsync(file)
-            finally:
-                os.close(file)
+        self._add(record, is_last=True)
 
     def used_today(self, now: datetime) -> int:
         """Return how many actions count for the UTC day of `now`: all but those proven not sent.
@@ -224,6 +252,20 @@ class ActivityLog:
             with file:
                 return _latest(lines_backwards(file), limit)
 
+    def _add(self, record: Record, *, is_last: bool = False) -> None:
+        """Append to a log that is there; the last line of an action is synced."""
+        with _FaultsAreTold(self._path):
+            try:
+                file = os.open(self._name, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+            except FileNotFoundError:
+                return
+            try:
+                self._append(file, record, None)
+                if is_last:
+                    os.fsync(file)
+            finally:
+                os.close(file)
+
     def _append(self, file: int, record: Record, check: Callable[[], None] | None) -> None:
         line = json.dumps(record).encode() + b"\n"
         # Blocking, first come first served: nobody holds it longer than a check and a write.
@@ -251,8 +293,14 @@ class ActivityLog:
             raise _failed(self._path, error) from None
 
 
+def _shortened(text: str) -> str:
+    """Text of at most 2,000 characters, with "…" at its end where it was longer."""
+    return text if len(text) <= _LONGEST_SAVED else f"{text[: _LONGEST_SAVED - 1]}…"
+
+
 def _latest(lines: Iterator[bytes], limit: int) -> list[Entry]:
     outcomes: dict[str, Record] = {}
+    steps: dict[str, list[StepEntry]] = {}
     found: list[Entry] = []
     for record in map(read_record, lines):
         if len(found) == limit:
@@ -261,12 +309,20 @@ def _latest(lines: Iterator[bytes], limit: int) -> list[Entry]:
             continue
         if "outcome" in record:
             outcomes.setdefault(record["id"], record)
+        elif "step" in record:
+            steps.setdefault(record["id"], []).append(_step(record))
         else:
-            found.append(_entry(record, outcomes.pop(record["id"], {})))
+            done = tuple(reversed(steps.pop(record["id"], [])))
+            found.append(_entry(record, outcomes.pop(record["id"], {}), done))
     return found
 
 
-def _entry(intent: Record, ended: Record) -> Entry:
+def _step(record: Record) -> StepEntry:
+    run = record["run"]
+    return StepEntry(step=record["step"], run=int(run) if run else None, saved=record["saved"])
+
+
+def _entry(intent: Record, ended: Record, steps: tuple[StepEntry, ...]) -> Entry:
     return Entry(
         action=Action(
             id=intent["id"],
@@ -280,6 +336,7 @@ def _entry(intent: Record, ended: Record) -> Entry:
         outcome=cast("ActionOutcome", ended.get("outcome", "unknown")),
         link=ended.get("link", ""),
         error=ended.get("error", ""),
+        steps=steps,
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from bisect import insort
 from collections.abc import Iterator
 from datetime import datetime
@@ -12,6 +13,7 @@ from typing import BinaryIO, Literal
 Record = dict[str, str]
 
 _OUTCOMES = frozenset({"done", "failed", "not_sent", "unknown", "partial"})
+_RUN = re.compile("[0-9]{0,9}")
 _BATCH_LINES = 4096
 _BLOCK_BYTES = 64 * 1024
 _LONGEST_LINE_BYTES = 16 * 1024 * 1024
@@ -118,6 +120,8 @@ class Index:
         action_id = record["id"]
         if "outcome" in record:
             return self._note_outcome(action_id, record["outcome"], record["link"])
+        if "step" in record:
+            return action_id in self._open
         if action_id in self._open:
             return False
         at, key = record["at"], (intern(record["role"]), record["target"])
@@ -163,7 +167,7 @@ def open_to_read(name: str, flags: int) -> int:
 
 
 def read_record(line: bytes) -> Record | None:
-    """Return what a line says, an intent or an outcome; None for anything else."""
+    """Return what a line says, an intent, a step or an outcome; None for anything else."""
     try:
         return _checked(json.loads(line))
     except (ValueError, RecursionError):
@@ -202,6 +206,8 @@ def _checked(found: object) -> Record | None:
     try:
         if "outcome" in found:
             is_record = found["outcome"] in _OUTCOMES and found["id"] and found["link"] is not None
+        elif "step" in found:
+            is_record = found["id"] and _RUN.fullmatch(found["run"]) and found["saved"] is not None
         else:
             datetime.fromisoformat(found["at"])
             is_record = found["at"].endswith("Z") and found["id"] and found["role"] and found["target"] is not None
