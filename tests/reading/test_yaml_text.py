@@ -164,6 +164,21 @@ def test_what_can_surprise_is_refused(text, expected):
     assert problems(text)[-1].startswith(f"extension.yaml:{expected}")
 
 
+def test_bytes_are_taken_where_they_are_asked_for_and_told_from_text():
+    text = b"picture: !!binary |\n  R0lG\nname: R0lG\n"
+
+    document = read_yaml(text, FILE, with_bytes=True)
+
+    assert document.data == {"picture": "R0lG\n", "name": "R0lG"}
+    assert [document.is_binary((name,)) for name in ("picture", "name", "other")] == [True, False, False]
+
+
+@pytest.mark.parametrize("text", [b"a: !!binary [x]", b"a: !foo x", b"? !!binary x\n: 1"])
+def test_no_other_tag_is_taken_with_them(text):
+    with pytest.raises(ManifestInvalid, match="tags"):
+        read_yaml(text, FILE, with_bytes=True)
+
+
 def nine_levels_of_aliases() -> bytes:
     lines = ["a: &a [x, x, x]"]
     lines += [f"{name}: &{name} [*{chr(ord(name) - 1)}, *{chr(ord(name) - 1)}]" for name in "bcdefghi"]

@@ -23,11 +23,12 @@ def path_text(path: Path) -> str:
 
 @dataclass(slots=True)
 class Place:
-    """Where a node is written: of its value, of its key if it has one, and its parts."""
+    """Where a node is written: of its value, of its key if it has one, and its parts; and how a scalar is."""
 
     line: int
     column: int
     raw: str = ""
+    is_binary: bool = False
     key: tuple[int, int] | None = None
     parts: "dict[str | int, Place] | None" = None
 
@@ -61,10 +62,19 @@ class Document:
 
     def raw(self, path: Path) -> str:
         """The scalar at `path` as written; "" for a mapping, a list, or nothing."""
+        found = self._exact(path)
+        return found.raw if found else ""
+
+    def is_binary(self, path: Path) -> bool:
+        """Whether the scalar at `path` is base64 for bytes: written as `!!binary`."""
+        found = self._exact(path)
+        return found is not None and found.is_binary
+
+    def _exact(self, path: Path) -> Place | None:
         found: Place | None = self._root
         for name in path:
             found = found.part(name) if found else None
-        return found.raw if found else ""
+        return found
 
     def _nearest(self, path: Path) -> Place:
         found = self._root

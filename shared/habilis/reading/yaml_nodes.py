@@ -16,6 +16,7 @@ from habilis.reading.yaml_scalars import NoNumber, read_scalar
 
 _DEEPEST = 40
 _MOST_VALUES = 50_000
+_BINARY = "tag:yaml.org,2002:binary"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -45,9 +46,10 @@ class _Open:
 class Reading:
     """One pass over a text."""
 
-    def __init__(self, text: str, file: str) -> None:
+    def __init__(self, text: str, file: str, *, with_bytes: bool = False) -> None:
         self._text = text
         self._file = file
+        self._with_bytes = with_bytes
         self._problems: list[Problem] = []
         self._open: list[_Open] = []
         self._root: tuple[Json, Place] | None = None
@@ -101,6 +103,7 @@ class Reading:
             outer.key, outer.key_place = event.value, (place.line, place.column)
             return
         place.raw = event.value
+        place.is_binary = event.tag is not None
         value = read_scalar(event.value) if is_plain else event.value
         if isinstance(value, NoNumber):
             self._stop_at(event, f"this number {value.why}; quote it if it is text")
@@ -162,9 +165,13 @@ class Reading:
         self._values += 1
         if self._values > _MOST_VALUES:
             self._stop_at(event, f"more than {_MOST_VALUES:,} values in one file")
-        if event.tag is not None:
+        if event.tag is not None and not self._is_bytes(event):
             self._stop_at(event, "tags (!name) are not allowed")
         return Place(line=event.start_mark.line + 1, column=event.start_mark.column + 1)
+
+    def _is_bytes(self, event: Any) -> bool:  # noqa: ANN401 - as above
+        is_key = bool(self._open) and self._open[-1].expects_key
+        return self._with_bytes and not is_key and isinstance(event, yaml.ScalarEvent) and event.tag == _BINARY
 
     def _path(self) -> Path:
         parts = [len(one.value) if isinstance(one.value, list) else one.key for one in self._open]

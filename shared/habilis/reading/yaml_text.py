@@ -15,7 +15,9 @@ LARGEST_YAML = 256 * 1024
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def read_yaml(text: bytes, file: str, *, largest: int = LARGEST_YAML, list_as: str = "") -> Document:
+def read_yaml(
+    text: bytes, file: str, *, largest: int = LARGEST_YAML, list_as: str = "", with_bytes: bool = False
+) -> Document:
     """Read one mapping from strict YAML.
 
     Args:
@@ -24,18 +26,19 @@ def read_yaml(text: bytes, file: str, *, largest: int = LARGEST_YAML, list_as: s
         largest: Most bytes of `text`.
         list_as: The field that a bare list stands for, and that is empty when the file says nothing; "" where both are
             faults.
+        with_bytes: Whether a value may be `!!binary`; it is then its base64 text, and `Document.is_binary` tells.
 
     Raises:
         ManifestInvalid: The text is no such mapping; `problems` has every fault that could be found.
     """
-    document, problems = parse_yaml(text, file, largest=largest, list_as=list_as)
+    document, problems = parse_yaml(text, file, largest=largest, list_as=list_as, with_bytes=with_bytes)
     if problems:
         raise ManifestInvalid(problems)
     return document
 
 
 def parse_yaml(
-    text: bytes, file: str, *, largest: int = LARGEST_YAML, list_as: str = ""
+    text: bytes, file: str, *, largest: int = LARGEST_YAML, list_as: str = "", with_bytes: bool = False
 ) -> tuple[Document, list[Problem]]:
     """Read as `read_yaml` does, and return the faults that one can read past beside the document.
 
@@ -49,7 +52,7 @@ def parse_yaml(
     # The YAML library takes longer to load than a warm call takes to run.
     from habilis.reading.yaml_nodes import Reading
 
-    return Reading(decoded, file).document(list_as)
+    return Reading(decoded, file, with_bytes=with_bytes).document(list_as)
 
 
 def _decoded(text: bytes, file: str, largest: int) -> str:
