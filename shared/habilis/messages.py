@@ -267,6 +267,9 @@ class Refusal:
     reason: str
     is_lasting: bool
 
+    def __str__(self) -> str:
+        return f"{self.address} ({self.reason})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:

@@ -1,11 +1,12 @@
 """The transport under test, and requests to a scripted upstream on this machine."""
 
 import socket
+from datetime import UTC, datetime
 
 import pytest
 from tests.transports.certificates import Certificates
 
-from habilis.messages import Request
+from habilis.messages import Mail, Mailbox, MailServer, Request
 from habilis.transports.http import HttpTransport
 
 
@@ -57,6 +58,28 @@ def naming():
         return resolve
 
     return resolver
+
+
+@pytest.fixture
+def mail():
+    """Make a mail from Ann to Ben."""
+
+    def write(**fields):
+        defaults = {
+            "where": "tool 'email'",
+            "server": MailServer(host="mail.test", port=587, security="starttls"),
+            "sender": Mailbox(address="ann@example.com", name="Ann"),
+            "to": (Mailbox(address="ben@example.org"),),
+            "subject": "Hello",
+            "text": "Hi **Ben**",
+            "html": "<p>Hi <strong>Ben</strong></p>",
+            "message_id": "1@example.com",
+            "date": datetime(2026, 3, 1, 12, 0, tzinfo=UTC),
+            "timeout_s": 5.0,
+        }
+        return Mail(**{**defaults, **fields})
+
+    return write
 
 
 @pytest.fixture(scope="session")
