@@ -1,3 +1,4 @@
+import gzip
 import json
 
 import pytest
@@ -139,3 +140,88 @@ def test_any_bytes_give_something_that_can_be_written_as_json(body, content_type
     value = read_body(answer(body, content_type))
 
     assert json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode()) == value
+
+
+ROWS = [{"name": "Tea", "price": "3"}, {"name": "Müsli", "price": "4"}]
+TABLE = "name;price\nTea;3\nMüsli;4\n"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "value"),
+    [
+        ("text/csv; charset=utf-8", TABLE.encode(), ROWS),
+        ("text/csv", TABLE.encode("utf-8-sig"), ROWS),
+        ("text/csv; charset=windows-1252", TABLE.encode("cp1252"), ROWS),
+        ("text/tab-separated-values", b"a,b\tc\n1\t2\n", [{"a,b": "1", "c": "2"}]),
+        ("text/csv", b'{"message": "No such report"}', {"message": "No such report"}),
+        ("application/x-ndjson", b'{"a": 1}\n\n{"a": 2}\r\n', [{"a": 1}, {"a": 2}]),
+        ("application/jsonl", '{"a": "x\u2028y"}'.encode(), [{"a": "x\u2028y"}]),
+        ("application/xml", b"<a><b>1</b></a>", {"a": {"b": "1"}}),
+        ("text/xml; charset=utf-16", "<a>é</a>".encode("utf-16"), {"a": "é"}),
+        ("application/atom+xml", "<?xml version='1.0' encoding='ISO-8859-2'?><a>ž</a>".encode("latin2"), {"a": "ž"}),
+        ("application/problem+json", b'{"title": "No"}', {"title": "No"}),
+        ("text/html", b"<a><b>1</b></a>", "<a><b>1</b></a>"),
+        ("application/xhtml+xml", b"<a/>", "<a/>"),
+        ("image/svg+xml", b"<svg/>", "<svg/>"),
+    ],
+)
+def test_a_body_is_read_as_what_its_content_type_says(content_type, body, value):
+    assert read_body(answer(body, content_type)) == value
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [("text/csv", b'a,b\n1,"x'), ("application/xml", b"<a><b></a>"), ("application/jsonl", b'{"a": 1}\n{"a"')],
+)
+def test_a_body_that_is_not_what_its_content_type_says_is_text(content_type, body):
+    assert read_body(answer(body, content_type)) == body.decode()
+
+
+@pytest.mark.parametrize(
+    ("decode", "body", "value"),
+    [
+        ("json", b"[1]", [1]),
+        ("jsonl", b"[1]\n2\n", [[1], 2]),
+        ("csv", TABLE.encode(), ROWS),
+        ("xml", b"<a>1</a>", {"a": "1"}),
+        ("text", b'{"a": 1}', '{"a": 1}'),
+        ("bytes", b"\x89PNG\0", "iVBORwA="),
+        ("bytes", b'{"a": 1}', "eyJhIjogMX0="),
+    ],
+)
+def test_the_manifest_may_say_what_a_body_is_whatever_it_is_called(decode, body, value):
+    assert read_body(answer(body, "application/octet-stream"), decode) == value
+
+
+@pytest.mark.parametrize(
+    ("decode", "body", "value"),
+    [("json", b"[1]", [1]), ("jsonl", b"1\n2", [1, 2]), ("csv", TABLE.encode(), ROWS), ("text", b"[1]", "[1]")],
+)
+def test_a_body_that_is_a_gzip_file_is_unpacked_where_the_manifest_says_what_is_in_it(decode, body, value):
+    packed = answer(gzip.compress(body), "application/gzip")
+
+    assert read_body(packed, decode) == value
+    assert read_body(packed) is None
+
+
+@pytest.mark.parametrize("decode", ["json", "jsonl", "csv", "xml", "text", "bytes"])
+def test_an_error_is_read_as_what_it_is_whatever_a_good_answer_would_be(decode):
+    error = Answer(status=400, headers={"content-type": "application/json"}, body=b'{"message": "No"}')
+
+    assert read_body(error, decode) == {"message": "No"}
+
+
+@pytest.mark.parametrize(
+    "body", [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0", b"PK\3\4", b"%PDF-1.7", bytes(range(256)), b"\0\0\xff\xff\xfe"]
+)
+def test_a_file_is_read_as_nothing(body):
+    assert read_body(answer(body, "application/octet-stream")) is None
+    assert read_body(answer(body, "application/octet-stream"), "json") is None
+
+
+def test_a_body_that_lies_in_a_file_is_read_where_all_of_it_is_at_hand():
+    whole = Answer(status=200, headers={}, body=b'{"a": 1}', file="/tmp/x", size=8)
+    cut = Answer(status=200, headers={}, body=b"[1, 2]", file="/tmp/x", size=9)
+
+    assert read_body(whole) == {"a": 1}
+    assert read_body(cut) is None

@@ -2,8 +2,7 @@ import json
 
 import pytest
 
-from habilis.errors import UpstreamError
-from habilis.exchange.result import check_status, is_link, pick_result
+from habilis.exchange.result import is_link, pick_result
 from habilis.manifest.model import ResultTemplate
 from habilis.messages import Answer, Result
 from habilis.redaction import recording
@@ -18,17 +17,6 @@ def answer(body=b"", *, status=200, content_type="application/json"):
 
 def picked(body, text, **options):
     return pick_result(ResultTemplate(text=text), answer(body, **options))
-
-
-def failure(of, *, is_read=False):
-    with pytest.raises(UpstreamError) as caught:
-        check_status(of, where="tool 'post'", is_read=is_read)
-    return caught.value
-
-
-def reason(body, **options):
-    message = failure(answer(body, status=400, **options)).message
-    return message.removeprefix("answered 400").removeprefix(": ")
 
 
 @pytest.mark.parametrize(
@@ -73,11 +61,7 @@ def test_an_answer_without_fields_leaves_the_call_done(body):
 
 
 def test_a_created_thing_with_an_empty_answer_is_a_success_without_a_link():
-    of = answer(b"", status=201)
-
-    check_status(of, where="tool 'post'", is_read=False)
-
-    assert pick_result(ResultTemplate(text="/id"), of) == Result(text="no text in the answer")
+    assert pick_result(ResultTemplate(text="/id"), answer(b"", status=201)) == Result(text="no text in the answer")
 
 
 @pytest.mark.parametrize(
@@ -174,136 +158,3 @@ def test_what_is_handed_over_whole_is_not_cut():
 
     assert result.text.endswith(" bytes in all]")
     assert result.data == rows
-
-
-@pytest.mark.parametrize("status", [100, 200, 201, 204, 206, 304, 399])
-@pytest.mark.parametrize("is_read", [True, False])
-def test_a_status_below_400_is_no_error(status, is_read):
-    assert check_status(answer(status=status), where="tool 'post'", is_read=is_read) is None
-
-
-@pytest.mark.parametrize(
-    ("status", "is_read", "outcome", "retryable"),
-    [
-        (400, False, "not_sent", False),
-        (401, False, "not_sent", False),
-        (403, False, "not_sent", False),
-        (404, False, "not_sent", False),
-        (409, False, "not_sent", False),
-        (413, False, "not_sent", False),
-        (422, False, "not_sent", False),
-        (429, False, "not_sent", True),
-        (408, False, "unknown", False),
-        (425, False, "unknown", False),
-        (499, False, "unknown", False),
-        (500, False, "unknown", False),
-        (502, False, "unknown", False),
-        (503, False, "unknown", False),
-        (504, False, "unknown", False),
-        (599, False, "unknown", False),
-        (400, True, "not_sent", False),
-        (404, True, "not_sent", False),
-        (408, True, "not_sent", True),
-        (425, True, "not_sent", True),
-        (429, True, "not_sent", True),
-        (500, True, "not_sent", True),
-        (503, True, "not_sent", True),
-    ],
-)
-def test_a_status_says_what_it_proves_and_no_more(status, is_read, outcome, retryable):
-    error = failure(answer(status=status), is_read=is_read)
-
-    assert (error.code, error.where, error.message) == ("upstream_error", "tool 'post'", f"answered {status}")
-    assert (error.outcome, error.retryable) == (outcome, retryable)
-
-
-@pytest.mark.parametrize(
-    ("status", "hint"),
-    [
-        (401, "check the account's keys, or sign it in again"),
-        (403, "the account may not do this there"),
-        (404, "check the address and what the call names"),
-        (429, "the service asks for a pause; try again later"),
-        (400, ""),
-        (500, ""),
-    ],
-)
-def test_a_status_that_one_can_do_something_about_says_what(status, hint):
-    assert failure(answer(status=status)).hint == hint
-
-
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ({"message": "No such post."}, "No such post."),
-        ({"error": {"message": "Bad prompt", "code": 7}}, "Bad prompt"),
-        ({"error": "invalid_grant", "error_description": "Token expired"}, "Token expired"),
-        ({"errors": [{"message": "First"}, {"message": "Second"}]}, "First"),
-        ({"detail": "Quota is used up"}, "Quota is used up"),
-        ({"error": "not found"}, "not found"),
-        ({"title": "Unprocessable"}, "Unprocessable"),
-        ({"message": "", "error": "empty"}, "empty"),
-        ({"message": {"en": "Hi"}, "detail": ["x"]}, ""),
-        ({"code": 5}, ""),
-        (["No"], ""),
-        (b"Rate limit exceeded", "Rate limit exceeded"),
-        (b'"a text as JSON"', "a text as JSON"),
-        (b"", ""),
-        (b"5", ""),
-    ],
-)
-def test_the_services_own_words_are_told(body, words):
-    assert reason(body) == words
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"<!doctype html><title>502</title>",
-        b"\n <HTML><body>Bad gateway</body></HTML>",
-        b'<?xml version="1.0"?><Error><Message>x</Message></Error>',
-        {"message": "<!DOCTYPE html><html>...</html>"},
-        {"error": {"message": " <html><head></head></html>"}},
-        b'"<html></html>"',
-    ],
-)
-@pytest.mark.parametrize("content_type", ["application/json", "text/html; charset=utf-8", ""])
-def test_a_page_is_never_quoted(body, content_type):
-    assert reason(body, content_type=content_type) == ""
-
-
-def test_text_that_the_service_calls_html_is_not_quoted():
-    assert reason(b"Bad gateway", content_type="text/html") == ""
-
-
-def test_a_page_in_one_place_leaves_the_words_in_another():
-    assert reason({"message": "<html></html>", "title": "Bad gateway"}) == "Bad gateway"
-
-
-@pytest.mark.parametrize(
-    "body", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"PK\x03\x04\n\0\0", b"\xff\xd8\xff\xe0", bytes(range(256))]
-)
-def test_bytes_are_never_quoted(body):
-    assert reason(body, content_type="image/png") == ""
-
-
-def test_words_cannot_steer_a_terminal_or_fake_a_line():
-    words = "Hi\r\nERROR fake\x1b[2J\x1b]52;c;x\x07 \u202egnp\u2028end\ud800"
-
-    assert reason(json.dumps({"message": words}).encode()) == "Hi ERROR fake [2J ]52;c;x gnp end?"
-
-
-def test_words_of_200_characters_are_told_whole_and_longer_ones_cut():
-    assert reason({"message": "é" * 200}) == "é" * 200
-    assert reason({"message": "é" * 201}) == "é" * 199 + "…"
-    assert reason(b"word " * 1_000_000, content_type="text/plain").endswith("…")
-
-
-@pytest.mark.parametrize("before", ["x" * 190, " " * 1990])
-def test_a_key_in_the_words_that_a_cut_would_part_is_masked_before(before):
-    with recording() as ledger:
-        ledger.add("TOKEN", "canary-5e1f7a-canary")
-
-        message = failure(answer({"message": f"{before} canary-5e1f7a-canary {'y' * 100}"}, status=401)).message
-
-    assert "canary" not in message

@@ -5,9 +5,9 @@ So a dry run, an approval, a test and the real send are the same code with anoth
 
 from collections.abc import Generator
 
-from habilis.exchange.bodies import read_body
 from habilis.exchange.fill import Bounds, fill_request
-from habilis.exchange.result import check_status, pick_result
+from habilis.exchange.result import check_answer, pick_result
+from habilis.exchange.seen import seen_of
 from habilis.manifest.model import RequestTemplate, Tool
 from habilis.messages import Answer, Exchange, Json, Request
 from habilis.templating import Scope, apply_map
@@ -22,9 +22,9 @@ def run_tool(tool: Tool, scope: Scope, bounds: Bounds) -> Exchange:
     """
     where = f"tool '{tool.name}'"
     mapped = Scope(arguments=apply_map(tool.map, scope.arguments), keys=scope.keys)
-    request = fill_request(tool.steps[0].request, mapped, bounds, where=where)
-    answer = _answered((yield request))
-    check_status(answer, where=where, is_read=bounds.is_read)
+    template = tool.steps[0].request
+    answer = _answered((yield fill_request(template, mapped, bounds, where=where)))
+    check_answer(seen_of(answer, template), answer, template, scope=mapped, where=where, is_read=bounds.is_read)
     return pick_result(tool.result, answer)
 
 
@@ -33,8 +33,9 @@ def read_json(
 ) -> Generator[Request, Answer | None, Json]:
     """Yield one request, take its answer, return its parsed body; raises as `run_tool`."""
     answer = _answered((yield fill_request(template, scope, bounds, where=where)))
-    check_status(answer, where=where, is_read=True)
-    return read_body(answer)
+    seen = seen_of(answer, template)
+    check_answer(seen, answer, template, scope=scope, where=where, is_read=True)
+    return seen.body
 
 
 def _answered(answer: Answer | None) -> Answer:

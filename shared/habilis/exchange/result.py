@@ -2,16 +2,18 @@
 
 import json
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
 
-from habilis.errors import Outcome, UpstreamError
-from habilis.exchange.bodies import read_body
-from habilis.manifest.model import ResultTemplate
+from habilis.errors import UpstreamError, UpstreamProtocol
+from habilis.exchange.bodies import read_body, read_strictly
+from habilis.exchange.unreadable import Unreadable
+from habilis.exchange.words import is_web_page, one_line, reason_of
+from habilis.manifest.model import Decoding, RequestTemplate, ResultTemplate
 from habilis.messages import Answer, Json, Result
 from habilis.redaction import clean
-from habilis.templating import MISSING, pick
+from habilis.templating import MISSING, Scope, Seen, pick
 
-_LONGEST_REASON = 200
 _LONGEST_LINK = 2048
 _LONGEST_TEXT = 64 * 1024
 _UNDECIDED = frozenset({408, 425, 499})
@@ -21,34 +23,84 @@ _LATER = frozenset({408, 425, 429})
 """Statuses of 4xx that ask to come back later."""
 
 _LINK = re.compile(r"https?://[^\s/?#@\\<>\"]+(?:[/?#][^\s\\<>\"]*)?", re.IGNORECASE)
-_PAGE = re.compile(r"\s*<(?:!doctype|\?xml|html|head|body)\b", re.IGNORECASE)
-_REASONS = (
-    "/message",
-    "/error/message",
-    "/error_description",
-    "/errors/0/message",
-    "/detail",
-    "/error",
-    "/title",
-)
+_STRICT: Mapping[str, str] = {"json": "JSON", "jsonl": "JSON lines", "csv": "CSV", "xml": "XML"}
+"""Ways to read a body that do not fit every body."""
 
 
-def check_status(answer: Answer, *, where: str, is_read: bool) -> None:
-    """Raise UpstreamError for a status of 400 and above, in the service's own words.
+def check_answer(
+    seen: Seen, answer: Answer, template: RequestTemplate, *, scope: Scope, where: str, is_read: bool
+) -> None:
+    """Raise where an answer is no good one, in the words of the manifest or else of the service.
 
-    A 4xx answer to an action proves that nothing happened; a 5xx does not, so its outcome is unknown.
+    It is a failure when its status is 400 or above and not among the template's `ok.statuses`, when `ok.fail_when`
+    holds, or when it cannot be read as what `decode` names. A 4xx answer to an action proves that nothing happened, and
+    so does an error inside a 2xx, which is the service's own no. A 5xx proves nothing, nor does an answer that cannot
+    be read: the outcome is unknown.
+
+    Args:
+        seen: What `seen_of` made of the answer.
+        template: Of the request that it answers.
+        scope: What the words of `errors` are filled with.
+        where: What the request was for, for messages.
+        is_read: Whether it changes nothing outside.
+
+    Raises:
+        UpstreamError: It is a failure.
+        UpstreamProtocol: It is not what `decode` names.
     """
-    if answer.status < HTTPStatus.BAD_REQUEST:
-        return
-    is_definite = is_read or proves_nothing_happened(answer.status)
-    outcome: Outcome = "not_sent" if is_definite else "unknown"
-    reason = _reason(answer)
-    raise UpstreamError(
-        f"answered {answer.status}" + (f": {reason}" if reason else ""),
+    ok = template.ok
+    is_error = answer.status >= HTTPStatus.BAD_REQUEST and answer.status not in ok.statuses
+    if is_error or (ok.fail_when is not None and ok.fail_when.holds(scope, seen)):
+        raise _failure(seen, answer, template, scope=scope, where=where, is_read=is_read)
+    if template.decode in _STRICT and answer.body and (seen.body is None or isinstance(seen.body, str)):
+        _require_readable(answer, template.decode, where=where, is_read=is_read)
+
+
+def _failure(
+    seen: Seen, answer: Answer, template: RequestTemplate, *, scope: Scope, where: str, is_read: bool
+) -> UpstreamError:
+    status = answer.status
+    is_definite = is_read or status < HTTPStatus.BAD_REQUEST or proves_nothing_happened(status)
+    reason = reason_of(seen, template.ok.message)
+    said = _said(seen, template, scope)
+    if said:
+        words, hint = f": {said}", f"it said: {reason}" if reason else ""
+    elif reason:
+        words, hint = f": {reason}", _hint(status)
+    else:
+        words, hint = " with a web page" if is_web_page(answer) else "", _hint(status)
+    return UpstreamError(
+        f"answered {status}" + (" with an error" if status < HTTPStatus.BAD_REQUEST else "") + words,
         where=where,
-        hint=_hint(answer.status),
-        retryable=is_definite and (answer.status in _LATER or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR),
-        outcome=outcome,
+        hint=hint,
+        retryable=is_definite and (status in _LATER or status >= HTTPStatus.INTERNAL_SERVER_ERROR),
+        outcome="not_sent" if is_definite else "unknown",
+    )
+
+
+def _said(seen: Seen, template: RequestTemplate, scope: Scope) -> str:
+    """What the manifest says of such a failure; "" when it says nothing."""
+    for rule in template.errors:
+        if rule.when.holds(scope, seen):
+            said = rule.say.fill(scope)
+            return "" if said is MISSING else one_line(said)
+    return ""
+
+
+def _require_readable(answer: Answer, decode: Decoding, *, where: str, is_read: bool) -> None:
+    what = f"a file in place of {_STRICT[decode]}"
+    if answer.size <= len(answer.body):
+        try:
+            read_strictly(answer, decode)
+            return
+        except Unreadable as error:
+            is_page = is_web_page(answer)
+            what = f"a web page in place of {_STRICT[decode]}" if is_page else f"a body that is {error}"
+    raise UpstreamProtocol(
+        f"answered {answer.status} with {what}",
+        where=where,
+        hint="open the address in a browser: a login, a firewall or a plugin may stand before the service",
+        outcome="not_sent" if is_read else "unknown",
     )
 
 
@@ -98,28 +150,6 @@ def _top_link(body: Json) -> str:
             value = body.get(name)
             if isinstance(value, str) and is_link(value):
                 return value
-    return ""
-
-
-def _reason(answer: Answer) -> str:
-    """The service's own words, one line: the usual places of a JSON error, or plain text; never a page, never bytes."""
-    body = read_body(answer)
-    if isinstance(body, str):
-        is_text = "html" not in answer.headers.get("content-type", "") and not body.lstrip().startswith("<")
-        text = body if is_text and "\ufffd" not in body and "\0" not in body else ""
-    else:
-        text = _message_in(body)
-    # Masked before it is cut: the part of a key before the cut is no longer known for one.
-    start = clean(text)[: 10 * _LONGEST_REASON]
-    line = " ".join("".join(char if char.isprintable() else " " for char in start).split())
-    return line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 1] + "…"
-
-
-def _message_in(body: Json) -> str:
-    for pointer in _REASONS:
-        value = pick(body, pointer)
-        if isinstance(value, str) and value and not _PAGE.match(value):
-            return value
     return ""
 
 
