@@ -120,19 +120,22 @@ class StepDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFile:
-    """A file that a call brought back.
+    """A file that a call brought back, until it is put in its place.
 
     Attributes:
-        name: A plain file name, its ending that of its type.
+        name: A plain file name, its ending that of its type; two files of one call never have the same.
         mime: Its type, told from its bytes.
-        path: Where it lies on this machine until it is put in its place.
         size: In bytes.
+        path: Where it lies on this machine; "" when `data` holds it. The folder that it was written to may hold others,
+            which were refused: it is removed with all that is left in it.
+        data: The bytes of a file that was part of an answer; None when it lies at `path`.
     """
 
     name: str
     mime: str
-    path: str
     size: int
+    path: str = ""
+    data: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,11 +23,13 @@ class Bounds:
         hosts: The hosts that the manifest lists, with the account's own filled in.
         private_hosts: `host:port` pairs on private addresses that the account's operator allowed.
         is_read: Whether the call changes nothing outside.
+        result_hosts: Hosts that files of a result are fetched from, beside `hosts`.
     """
 
     hosts: AllowedHosts
     private_hosts: frozenset[str]
     is_read: bool
+    result_hosts: AllowedHosts = AllowedHosts(places=frozenset(), listed=())
 
 
 def fill_request(template: RequestTemplate, scope: Scope, bounds: Bounds, *, where: str) -> Request:
