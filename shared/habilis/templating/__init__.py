@@ -4,6 +4,7 @@ from habilis.templating.bodies import JsonTemplate, compile_json
 from habilis.templating.conditions import Condition, compile_condition, is_nothing
 from habilis.templating.files import FileValue
 from habilis.templating.headers import fill_header, header_value
+from habilis.templating.made import Made
 from habilis.templating.mapping import apply_map
 from habilis.templating.pointers import Pointer, pick
 from habilis.templating.scope import MISSING, Missing, Scope
@@ -16,6 +17,7 @@ __all__ = [
     "Condition",
     "FileValue",
     "JsonTemplate",
+    "Made",
     "Missing",
     "Place",
     "Pointer",

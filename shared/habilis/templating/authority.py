@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 
 from habilis.errors import BadInput, SecretMalformed, SecretMissing
 from habilis.templating.grammar import Placeholder, shortened
-from habilis.templating.texts import Arguments, FillText, Keys
+from habilis.templating.scope import Scope
+from habilis.templating.texts import FillText
 
 Parts = list[str | Placeholder]
 
@@ -24,7 +25,7 @@ def split_authority(parts: Sequence[str | Placeholder], text: str) -> tuple[Part
     authority: Parts = []
     for number, part in enumerate(parts):
         if isinstance(part, Placeholder):
-            if part.kind == "argument":
+            if part.kind != "key":
                 raise BadInput("arguments may not be part of the host", where=part.text)
             authority.append(part)
             continue
@@ -63,15 +64,15 @@ def fill_authority(authority: Parts) -> list[FillText]:
 
 def constant(text: str) -> FillText:
     """Make the function that gives the same text whatever the scope."""
-    return lambda arguments, keys: text
+    return lambda scope: text
 
 
-def key_reader(part: Placeholder) -> Callable[[Keys], str]:
+def key_reader(part: Placeholder) -> Callable[[Scope], str]:
     """Make the function that finds a key's value or its default; SecretMissing when there is neither."""
     name, default = part.name, part.default
 
-    def read(keys: Keys) -> str:
-        value = keys.get(name) or default
+    def read(scope: Scope) -> str:
+        value = scope.keys.get(name) or default
         if not value:
             raise SecretMissing(f"{name} is not set", hint=f"set {name} on the account")
         return value
@@ -83,8 +84,8 @@ def _site(part: Placeholder, *, has_scheme: bool) -> FillText:
     """A key's value as the start of the URL; without its own scheme where the template has one."""
     read, name = key_reader(part), part.name
 
-    def fill(arguments: Arguments, keys: Keys) -> str:
-        value = read(keys).rstrip("/")
+    def fill(scope: Scope) -> str:
+        value = read(scope).rstrip("/")
         if not has_scheme:
             value = _START.sub("", value, count=1)
         if not value or _NOT_IN_SITE.search(value):
@@ -97,8 +98,8 @@ def _site(part: Placeholder, *, has_scheme: bool) -> FillText:
 def _host_part(part: Placeholder) -> FillText:
     read, name = key_reader(part), part.name
 
-    def fill(arguments: Arguments, keys: Keys) -> str:
-        value = read(keys)
+    def fill(scope: Scope) -> str:
+        value = read(scope)
         if _NOT_IN_HOST.search(value):
             raise SecretMalformed(f"{name} has characters that a host name cannot carry")
         return value

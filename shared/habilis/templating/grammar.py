@@ -1,26 +1,26 @@
 """The grammar of placeholders: text in, literals and placeholders out.
 
-    {{path}}   {{path|default}}           an argument, or what an earlier step saved
-    ${NAME}    ${NAME|default}            a key of the account
+    {{expression}}   {{expression|default}}    an argument, what an earlier step saved, or a function of such
+    ${NAME}    ${NAME|default}                 a key of the account
     ${NAME|urlencode}    ${NAME|urlencode|default}
 
-A path is names, list positions and `*` joined by dots. Blanks around a path and around a default do not count. A
-default ends at the first closing brace and cannot hold a placeholder.
+Blanks around an expression and around a default do not count. A default ends at the first closing brace and cannot
+hold a placeholder.
 
 Source: docs/format.md "Placeholders".
 """
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal as OneOf
 
 from habilis.errors import BadInput
+from habilis.templating.expressions import CALL, KEY, PATH, Call, Expression, Path, read_call, read_expression
 
 # `${{price}}` is a dollar sign before an argument, `{{{x}}}` an argument in braces.
 _OPENING = re.compile(r"\{\{(?!\{)|\$\{(?!\{)")
-_PATH = re.compile(r"[^\W\d][\w-]*(?:\.[^\s.(){}|\"',\[\]]+)*")
-_CALL = re.compile(r"[A-Za-z_]\w*\s*\(")
-_KEY = re.compile(r"[A-Z][A-Z0-9_]*")
+_BLANKS = re.compile(r"\s*")
+_AFTER_CALL = re.compile(r"\s*(?:\||\}\})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,21 +30,33 @@ class Placeholder:
     Attributes:
         kind: What it stands for.
         text: As written, for messages.
-        path: The parts of an argument's path; the one name of a key.
+        path: The parts of an argument's path; the one name of a key; () for a call.
         default: As written; None when there is none.
         is_encoded: Whether `|urlencode` is asked for.
+        call: The call of a function; None for an argument and a key.
     """
 
-    kind: Literal["argument", "key"]
+    kind: OneOf["argument", "call", "key"]
     text: str
-    path: tuple[str, ...]
+    path: tuple[str, ...] = ()
     default: str | None = None
     is_encoded: bool = False
+    call: Call | None = None
 
     @property
     def name(self) -> str:
-        """The argument's or key's own name."""
-        return self.path[0]
+        """The argument's or key's own name; such as `cut()` for a call."""
+        return f"{self.call.function}()" if self.call else self.path[0]
+
+    @property
+    def label(self) -> str:
+        """What messages call it: the whole path, or such as `cut()`."""
+        return ".".join(self.path) or self.name
+
+    @property
+    def expression(self) -> Expression:
+        """What an argument or a call says."""
+        return self.call or Path(self.path)
 
 
 def parse(text: str) -> tuple[str | Placeholder, ...]:
@@ -56,39 +68,58 @@ def parse(text: str) -> tuple[str | Placeholder, ...]:
     parts: list[str | Placeholder] = []
     position = 0
     while opening := _OPENING.search(text, position):
-        is_key = opening[0] == "${"
-        closing = "}" if is_key else "}}"
-        end = text.find(closing, opening.end())
-        if end < 0:
-            raise _bad(text[opening.start() :], f"the placeholder is not closed with {closing}")
         if opening.start() > position:
             parts.append(text[position : opening.start()])
-        inner = text[opening.end() : end]
-        position = end + len(closing)
-        written = text[opening.start() : position]
-        parts.append(_key(inner, written) if is_key else _argument(inner, written))
+        part = _key(text, opening.start()) if opening[0] == "${" else _argument(text, opening.start())
+        parts.append(part)
+        position = opening.start() + len(part.text)
     if position < len(text):
         parts.append(text[position:])
     return tuple(parts)
 
 
-def _argument(inner: str, written: str) -> Placeholder:
+def _argument(text: str, start: int) -> Placeholder:
+    begin = _skip(text, start + 2)
+    if CALL.match(text, begin):
+        return _call(text, start, begin)
+    written, inner = _enclosed(text, start, "}}")
     expression, bar, default = (part.strip() for part in inner.partition("|"))
-    if _CALL.match(expression):
-        raise _bad(written, "functions are not available in placeholders; use a plain path")
-    if not _PATH.fullmatch(expression):
+    if not PATH.fullmatch(expression):
         raise _bad(written, "a placeholder holds names joined by dots, as {{item.id}}")
-    if default == "urlencode":
-        raise _bad(written, "|urlencode is for keys; arguments in a URL are encoded by themselves")
-    if "{" in default:
-        raise _bad(written, "a default cannot hold braces")
+    _check_default(default, written)
     path = tuple(expression.split("."))
     return Placeholder(kind="argument", text=written, path=path, default=default if bar else None)
 
 
-def _key(inner: str, written: str) -> Placeholder:
+def _call(text: str, start: int, begin: int) -> Placeholder:
+    try:
+        call, end = read_call(text, begin)
+        _check_functions(call)
+    except BadInput as error:
+        close = text.find("}}", begin)
+        raise _bad(text[start : close + 2] if close >= 0 else text[start:], error.message, error.hint) from None
+    after = _AFTER_CALL.match(text, end)
+    if not after:
+        raise _bad(text[start : end + 8], "a call is followed by a path, as first(files).name, by |default or by }}")
+    # The rest is looked for behind the call, whose texts may hold braces.
+    rest, inner = _enclosed(text, end, "}}", opened=0)
+    _, bar, default = (part.strip() for part in inner.partition("|"))
+    written = text[start:end] + rest
+    _check_default(default, written)
+    return Placeholder(kind="call", text=written, call=call, default=default if bar else None)
+
+
+def _check_default(default: str, written: str) -> None:
+    if default == "urlencode":
+        raise _bad(written, "|urlencode is for keys; arguments in a URL are encoded by themselves")
+    if "{" in default:
+        raise _bad(written, "a default cannot hold braces")
+
+
+def _key(text: str, start: int) -> Placeholder:
+    written, inner = _enclosed(text, start, "}")
     name, bar, rest = (part.strip() for part in inner.partition("|"))
-    if not _KEY.fullmatch(name):
+    if not KEY.fullmatch(name):
         raise _bad(written, "a key's name is upper case, as ${API_KEY}")
     if "{" in rest:
         raise _bad(written, "a default cannot hold braces")
@@ -100,8 +131,43 @@ def _key(inner: str, written: str) -> Placeholder:
     return Placeholder(kind="key", text=written, path=(name,), default=default, is_encoded=is_encoded)
 
 
-def _bad(written: str, message: str) -> BadInput:
-    return BadInput(message, where=shortened(written))
+def _enclosed(text: str, start: int, closing: str, *, opened: int = 2) -> tuple[str, str]:
+    """A placeholder as written from a position on, and what is between its braces."""
+    end = text.find(closing, start + opened)
+    if end < 0:
+        raise _bad(text[start:], f"the placeholder is not closed with {closing}")
+    return text[start : end + len(closing)], text[start + opened : end]
+
+
+def _skip(text: str, position: int) -> int:
+    blanks = _BLANKS.match(text, position)
+    return blanks.end() if blanks else position
+
+
+def parse_expression(text: str) -> Expression:
+    """The path or call that a whole text is, without braces.
+
+    Raises:
+        BadInput: It is neither, or a function in it is misused; `where` shows it.
+    """
+    try:
+        expression = read_expression(text)
+        _check_functions(expression)
+    except BadInput as error:
+        raise _bad(text, error.message, error.hint) from None
+    return expression
+
+
+def _check_functions(expression: Expression) -> None:
+    if isinstance(expression, Call):
+        # Loaded by those templates alone that call a function: every call of every ability pays for what is imported.
+        from habilis.templating.functions.table import check_call
+
+        check_call(expression)
+
+
+def _bad(written: str, message: str, hint: str = "") -> BadInput:
+    return BadInput(message, where=shortened(written), hint=hint)
 
 
 def shortened(text: str) -> str:

@@ -59,8 +59,8 @@ def _blame(template: TextTemplate, scope: Scope) -> None:
         text = compile_text(part.text).fill(scope) if isinstance(part, Placeholder) else MISSING
         if isinstance(part, str) or text is MISSING:
             continue
-        if part.kind == "argument":
-            header_value(text, name=".".join(part.path))
+        if part.kind != "key":
+            header_value(text, name=part.label)
         elif not text.isascii() or _CONTROL.search(text):
             hint = f"set {part.name} again, without line breaks around it"
             raise SecretMalformed(f"{part.name} has characters a header cannot carry", hint=hint)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from habilis.errors import ArgsInvalid
+from habilis.errors import ArgsInvalid, EngineFailed
 from habilis.reading import Json
+from habilis.templating.made import Made
 
 
 class Missing(Enum):
@@ -34,13 +35,29 @@ class Scope:
     Attributes:
         arguments: For `{{name}}`; also what earlier steps saved.
         keys: For `${NAME}`; an empty value counts as not set.
+        made: For `now()`, `uuid()` and `call_id()`; None where nothing is called, and these have no value.
     """
 
     arguments: Mapping[str, Json]
     keys: Mapping[str, str]
+    made: Made | None = None
 
     def __repr__(self) -> str:
         return f"Scope(arguments={sorted(self.arguments)}, keys={sorted(self.keys)})"
+
+    def with_values(self, values: Mapping[str, Json]) -> "Scope":
+        """The same scope with these arguments laid over its own."""
+        return Scope({**self.arguments, **values}, self.keys, self.made)
+
+    def call(self) -> Made:
+        """What the call makes.
+
+        Raises:
+            EngineFailed: The template is filled outside a call.
+        """
+        if self.made is None:
+            raise EngineFailed("now(), uuid() and call_id() have a value inside a call only")
+        return self.made
 
 
 def text_of(value: Json, name: str) -> str:

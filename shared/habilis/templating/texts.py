@@ -4,15 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from habilis.reading import Json
 from habilis.templating.grammar import Placeholder, parse
-from habilis.templating.pointers import follow, steps_of
+from habilis.templating.reads import Read, reader
 from habilis.templating.scope import MISSING, Missing, Scope, text_of
+from habilis.templating.uses import Uses
 
-Arguments = Mapping[str, Json]
-Keys = Mapping[str, str]
-FillText = Callable[[Arguments, Keys], str]
-ReadArgument = Callable[[Arguments], Json | Missing]
+FillText = Callable[[Scope], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,13 +19,15 @@ class TextTemplate:
     Attributes:
         source: As written; `compile_text(source)` gives an equal template.
         arguments: The first names of all paths.
+        paths: The paths of all arguments, also of those that functions are given.
         keys: Names of keys, and whether each has a default wherever it stands.
     """
 
     source: str
     arguments: frozenset[str] = field(compare=False)
+    paths: frozenset[tuple[str, ...]] = field(compare=False)
     keys: Mapping[str, bool] = field(compare=False)
-    _fill: Callable[[Arguments, Keys], str | Missing] = field(repr=False, compare=False)
+    _fill: Callable[[Scope], str | Missing] = field(repr=False, compare=False)
 
     def fill(self, scope: Scope) -> str | Missing:
         """The text with every placeholder replaced once.
@@ -38,9 +37,9 @@ class TextTemplate:
             exactly one placeholder that stands for nothing.
 
         Raises:
-            ArgsInvalid: An argument holds what JSON cannot carry.
+            ArgsInvalid: An argument holds what JSON cannot carry, or what a function is not made for.
         """
-        return self._fill(scope.arguments, scope.keys)
+        return self._fill(scope)
 
 
 def compile_text(text: str) -> TextTemplate:
@@ -51,53 +50,36 @@ def compile_text(text: str) -> TextTemplate:
     """
     parts = parse(text)
     if len(parts) == 1 and isinstance(parts[0], Placeholder):
-        fill: Callable[[Arguments, Keys], str | Missing] = _whole(parts[0])
+        fill: Callable[[Scope], str | Missing] = _whole(parts[0])
     else:
         fill = fill_parts(parts)
-    return TextTemplate(source=text, arguments=arguments_of(parts), keys=keys_of(parts), _fill=fill)
+    return text_template(text, parts, fill)
 
 
-def arguments_of(parts: Sequence[str | Placeholder]) -> frozenset[str]:
-    """The first names of all arguments' paths."""
-    return frozenset(part.name for part in parts if isinstance(part, Placeholder) and part.kind == "argument")
+def text_template(
+    source: str, parts: Sequence[str | Placeholder], fill: Callable[[Scope], str | Missing]
+) -> TextTemplate:
+    """The template of a text that was parsed, filled by `fill`."""
+    uses = Uses(parts)
+    return TextTemplate(
+        source=source, arguments=uses.arguments, paths=frozenset(uses.paths), keys=uses.keys, _fill=fill
+    )
 
 
-def keys_of(parts: Sequence[str | Placeholder]) -> Mapping[str, bool]:
-    """The names of keys, and whether each has a default wherever it stands."""
-    found: dict[str, bool] = {}
-    for part in parts:
-        if isinstance(part, Placeholder) and part.kind == "key":
-            found[part.name] = found.get(part.name, True) and part.default is not None
-    return found
-
-
-def read_argument(part: Placeholder) -> ReadArgument:
-    """Make the function that finds what a placeholder's path leads to."""
-    name, steps = part.name, steps_of(part.path[1:])
-    if not steps:
-        return lambda arguments: arguments.get(name, MISSING)
-
-    def read(arguments: Arguments) -> Json | Missing:
-        root = arguments.get(name, MISSING)
-        return MISSING if root is MISSING else follow(root, steps)
-
-    return read
-
-
-def _whole(part: Placeholder) -> Callable[[Arguments, Keys], str | Missing]:
+def _whole(part: Placeholder) -> Callable[[Scope], str | Missing]:
     default: str | Missing = MISSING if part.default is None else part.default
     name = part.name
     if part.kind == "key":
         if part.is_encoded:
             fill_encoded = fill_parts([part])
             if default is MISSING:
-                return lambda arguments, keys: fill_encoded(arguments, keys) or MISSING
+                return lambda scope: fill_encoded(scope) or MISSING
             return fill_encoded
-        return lambda arguments, keys: keys.get(name) or default
-    read = read_argument(part)
+        return lambda scope: scope.keys.get(name) or default
+    read = reader(part.expression)
 
-    def fill(arguments: Arguments, keys: Keys) -> str | Missing:
-        value = read(arguments)
+    def fill(scope: Scope) -> str | Missing:
+        value = read(scope)
         return default if value is MISSING or value is None else text_of(value, name)
 
     return fill
@@ -107,7 +89,7 @@ def fill_parts(parts: Sequence[str | Placeholder]) -> FillText:
     """Make the function that fills literals and placeholders into one text."""
     frame = [part if isinstance(part, str) else "" for part in parts]
     plain: list[tuple[int, str, str]] = []
-    deep: list[tuple[int, ReadArgument, str, str]] = []
+    deep: list[tuple[int, Read, str, str]] = []
     keyed: list[tuple[int, str, str, bool]] = []
     for slot, part in enumerate(parts):
         if isinstance(part, str):
@@ -118,16 +100,17 @@ def fill_parts(parts: Sequence[str | Placeholder]) -> FillText:
         elif len(part.path) == 1:
             plain.append((slot, part.name, default))
         else:
-            deep.append((slot, read_argument(part), default, ".".join(part.path)))
+            deep.append((slot, reader(part.expression), default, part.label))
 
     # The commonest placeholder, a bare name, costs no function call of its own: this runs on every call.
-    def fill(arguments: Arguments, keys: Keys) -> str:
+    def fill(scope: Scope) -> str:
         out = frame.copy()
+        arguments, keys = scope.arguments, scope.keys
         for slot, name, default in plain:
             value = arguments.get(name)
             out[slot] = value if type(value) is str else default if value is None else text_of(value, name)
         for slot, read, default, name in deep:
-            found = read(arguments)
+            found = read(scope)
             out[slot] = default if found is None or found is MISSING else text_of(found, name)
         for slot, name, default, is_encoded in keyed:
             key = keys.get(name) or default

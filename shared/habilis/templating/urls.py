@@ -1,15 +1,17 @@
 """Templates of URLs: arguments and keys fill their place and nothing more."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
-from habilis.errors import ArgsInvalid, BadInput, SecretMalformed
+from habilis.errors import ArgsInvalid, BadInput, SecretMalformed, UpstreamProtocol
 from habilis.templating.authority import Parts, constant, fill_authority, host_of, key_reader, split_authority
 from habilis.templating.grammar import Placeholder, parse, shortened
+from habilis.templating.reads import reader
 from habilis.templating.scope import MISSING, Scope, text_of
-from habilis.templating.texts import Arguments, FillText, Keys, arguments_of, keys_of, read_argument
+from habilis.templating.texts import FillText
+from habilis.templating.uses import Uses
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NOT_IN_URL = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
@@ -25,17 +27,21 @@ class UrlTemplate:
     Attributes:
         source: As written; `compile_url(source)` gives an equal template.
         arguments: The first names of all paths.
+        paths: The paths of all arguments, also of those that functions are given.
         keys: Names of keys, and whether each has a default wherever it stands.
         host_key: The key whose value is the host; None when the host is written out.
         host: The host, and port if any, as written; None when it is a key's value. A key may be a part of it, as in
             `${SHOP}.example.com`.
+        is_saved: Whether it begins with an address that an earlier answer gave; then `host_key` and `host` are None.
     """
 
     source: str
     arguments: frozenset[str] = field(compare=False)
+    paths: frozenset[tuple[str, ...]] = field(compare=False)
     keys: Mapping[str, bool] = field(compare=False)
     host_key: str | None = field(compare=False)
     host: str | None = field(compare=False)
+    is_saved: bool = field(compare=False)
     _fill: FillText = field(repr=False, compare=False)
 
     def fill(self, scope: Scope) -> str:
@@ -49,12 +55,18 @@ class UrlTemplate:
             ArgsInvalid: An argument is missing in the path, would climb out of it, or holds control characters.
             SecretMissing: A key is not set and has no default.
             SecretMalformed: A key holds what its place cannot carry.
+            UpstreamProtocol: An earlier answer gave no address to begin with.
         """
-        return self._fill(scope.arguments, scope.keys)
+        return self._fill(scope)
 
 
-def compile_url(text: str) -> UrlTemplate:
+def compile_url(text: str, *, saved: frozenset[str] = frozenset()) -> UrlTemplate:
     """Prepare an absolute URL with placeholders.
+
+    Args:
+        text: As written.
+        saved: Names whose values come from earlier answers: a URL may begin with a placeholder of these, and what it
+            stands for is a whole address, kept as it is.
 
     Raises:
         BadInput: A placeholder is malformed, or an argument is in the scheme, host or port; `where` shows it.
@@ -62,20 +74,53 @@ def compile_url(text: str) -> UrlTemplate:
     parts = parse(text)
     if _NOT_IN_URL.search("".join(part for part in parts if isinstance(part, str))):
         raise BadInput("a URL has no blanks, control characters or backslashes", where=shortened(text))
-    authority, rest = split_authority(parts, text)
-    fills = [*fill_authority(authority), *_rest(rest)]
-    host_key, host = host_of(authority)
+    uses = Uses(parts)
+    host_key = host = None
+    start = _saved_start(parts, saved)
+    if start:
+        fills = [_saved_address(start), *_rest(parts[1:])]
+    else:
+        authority, rest = split_authority(parts, text)
+        fills = [*fill_authority(authority), *_rest(rest)]
+        host_key, host = host_of(authority)
     return UrlTemplate(
         source=text,
-        arguments=arguments_of(parts),
-        keys=keys_of(parts),
+        arguments=uses.arguments,
+        paths=frozenset(uses.paths),
+        keys=uses.keys,
         host_key=host_key,
         host=host,
-        _fill=lambda arguments, keys: "".join([fill(arguments, keys) for fill in fills]),
+        is_saved=start is not None,
+        _fill=lambda scope: "".join([fill(scope) for fill in fills]),
     )
 
 
-def _rest(parts: Parts) -> list[FillText]:
+def _saved_start(parts: Sequence[str | Placeholder], saved: frozenset[str]) -> Placeholder | None:
+    """The placeholder at the start that earlier answers fill, and nothing that the caller gave; None for another."""
+    first = parts[0] if parts else ""
+    if isinstance(first, str) or first.kind == "key":
+        return None
+    uses = Uses([first])
+    return first if uses.arguments and uses.arguments <= saved and not uses.keys else None
+
+
+def _saved_address(part: Placeholder) -> FillText:
+    read, label, default = reader(part.expression), part.label, part.default
+
+    def fill(scope: Scope) -> str:
+        value = read(scope)
+        if value is MISSING or value is None or value == "":
+            value = default
+        if not isinstance(value, str) or not value:
+            raise UpstreamProtocol(f"{label}: the answer gave no address", outcome="not_sent")
+        if _NOT_IN_URL.search(value):
+            raise UpstreamProtocol(f"{label}: the answer gave an address that is no URL", outcome="not_sent")
+        return value
+
+    return fill
+
+
+def _rest(parts: Sequence[str | Placeholder]) -> list[FillText]:
     """Fill the path segment by segment, then the query and fragment piece by piece."""
     fills: list[FillText] = []
     segment: Parts = []
@@ -110,8 +155,8 @@ def _segment(parts: Parts) -> list[FillText]:
         return [constant("".join(part for part in parts if isinstance(part, str)))]
     fills = [_path_piece(part) if isinstance(part, Placeholder) else constant(part) for part in parts]
 
-    def fill(arguments: Arguments, keys: Keys) -> str:
-        filled = "".join([fill(arguments, keys) for fill in fills])
+    def fill(scope: Scope) -> str:
+        filled = "".join([fill(scope) for fill in fills])
         if not filled or any(unquote(piece) in {".", ".."} for piece in filled.split("/")):
             raise _odd(named[0], "cannot be empty, '.' or '..' in the path of a URL")
         return filled
@@ -134,17 +179,17 @@ def _value(part: Placeholder) -> FillText:
 def _key_piece(part: Placeholder, *, safe: str) -> FillText:
     read, kept = key_reader(part), "" if part.is_encoded else safe
 
-    def fill(arguments: Arguments, keys: Keys) -> str:
-        return _encoded(read(keys), part, kept)
+    def fill(scope: Scope) -> str:
+        return _encoded(read(scope), part, kept)
 
     return fill
 
 
 def _argument_piece(part: Placeholder, *, is_needed: bool) -> FillText:
-    read, name, default = read_argument(part), ".".join(part.path), part.default
+    read, name, default = reader(part.expression), part.label, part.default
 
-    def fill(arguments: Arguments, keys: Keys) -> str:
-        value = read(arguments)
+    def fill(scope: Scope) -> str:
+        value = read(scope)
         if value is MISSING or value is None:
             if default is None and is_needed:
                 raise ArgsInvalid(f"{name}: missing, and the URL needs it", hint=f"give {name}")
@@ -166,5 +211,4 @@ def _encoded(text: str, part: Placeholder, safe: str) -> str:
 
 def _odd(part: Placeholder, message: str) -> ArgsInvalid | SecretMalformed:
     """The fault of a value, naming what holds it and never the value."""
-    name = ".".join(part.path)
-    return SecretMalformed(f"{name}: {message}") if part.kind == "key" else ArgsInvalid(f"{name}: {message}")
+    return (SecretMalformed if part.kind == "key" else ArgsInvalid)(f"{part.label}: {message}")
