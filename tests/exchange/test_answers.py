@@ -9,7 +9,7 @@ from habilis.exchange.seen import seen_of
 from habilis.manifest.model import ErrorRule, OkRule, RequestTemplate
 from habilis.messages import Answer
 from habilis.redaction import recording
-from habilis.templating import Condition, Scope, compile_place, compile_text, compile_url, pick
+from habilis.templating import Scope, compile_condition, compile_place, compile_text, compile_url
 
 PAGE = b"<!doctype html><title>Sign in</title>"
 
@@ -42,12 +42,7 @@ def reason(body, **options):
 
 def holds(pointer, value):
     """A condition on an answer: what lies at a pointer is this value."""
-    return Condition(
-        source=[pointer, value],
-        arguments=frozenset(),
-        keys={},
-        _holds=lambda scope, seen: pick(seen.body, pointer) == value,
-    )
+    return compile_condition({"field": pointer, "op": "eq", "value": value})
 
 
 @pytest.mark.parametrize("status", [100, 200, 201, 204, 206, 304, 399])

@@ -309,7 +309,7 @@ def test_a_misspelt_transport_gets_a_suggestion():
         ("id: press\n", "id: press\nprivate_hosts: [a]\n", "an operator allows it on the account"),
         ('"{{byline}}"', '"{{files.0.name}}"', "this version of Habilis sends no files"),
         ('"{{byline}}"', '"{{item.id}}"', "filled inside steps only, which come later"),
-        ('"{{byline}}"', '"{{now()}}"', "functions are not available in placeholders"),
+        ('"{{byline}}"', '"{{nwo()}}"', "there is no function nwo(); did you mean now()?"),
     ],
 )
 def test_what_comes_later_is_said_instead_of_unknown_field(old, new, expected):
