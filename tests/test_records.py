@@ -12,6 +12,7 @@ from habilis.reading import read_yaml
 from habilis.records import (
     Account,
     Asset,
+    AssetFile,
     Project,
     Publication,
     account_folder,
@@ -379,8 +380,18 @@ def test_files_and_other_fields_of_an_asset_are_carried_through():
 
     asset = asset_of(text)
 
-    assert asset.extra == {"files": [{"name": "a.png", "mime": "image/png", "alt": "A cat"}], "author": "anna"}
+    assert asset.files == (AssetFile(name="a.png", file="a.png", mime="image/png", alt="A cat"),)
+    assert asset.extra == {"author": "anna"}
     assert asset_of(write_asset(replace(asset, title="Other"))) == replace(asset, title="Other")
+
+
+def test_a_file_may_be_called_otherwise_than_it_lies_there_and_keeps_its_other_fields():
+    named = "files:\n- {name: 'He said \"hi\" 🎉.png', file: hi.png, prompt: a wave}\n---\n\n"
+
+    asset = asset_of(changed("---\n\n", named, ASSET))
+
+    assert asset.files == (AssetFile(name='He said "hi" 🎉.png', file="hi.png", extra={"prompt": "a wave"}),)
+    assert asset_of(write_asset(asset)) == asset
 
 
 @pytest.mark.parametrize(
@@ -398,6 +409,13 @@ def test_files_and_other_fields_of_an_asset_are_carried_through():
         ("---\ntitle: x\ntitle: y\n---\n", "3:1: title: 'title' is given twice"),
         ("---\ntitle: When asked: write\n---\n", "2:18: "),
         ("---\n- a\n---\n", "2:1: expected fields"),
+        ("---\ntitle: x\nfiles: a.png\n---\n", "3:8: files: expected a list, found text"),
+        ("---\ntitle: x\nfiles:\n- a.png\n---\n", "4:3: files[0]: expected fields, found text"),
+        ("---\ntitle: x\nfiles:\n- {alt: A cat}\n---\n", "4:3: files[0].name: expected text, found nothing"),
+        ("---\ntitle: x\nfiles:\n- {name: ../a.png}\n---\n", "4:10: files[0].name: expected a file's name, without a"),
+        ("---\ntitle: x\nfiles:\n- {name: a, file: b/c}\n---\n", "4:19: files[0].file: expected a file's name"),
+        ("---\ntitle: x\nfiles:\n- {name: asset.md}\n---\n", "4:10: files[0].name: expected another file than"),
+        ("---\ntitle: x\nfiles:\n- {name: a, mime: png}\n---\n", "4:19: files[0].mime: expected a media type"),
         (b"---\ntitle: x\n---\na\nb\xe9\n", "5:1: the file is not UTF-8; save it as UTF-8"),
         (b"\xff\xfe-\0-\0-\0\n\0", "1:1: the file is not UTF-8; save it as UTF-8"),
     ],

@@ -75,18 +75,20 @@ class Disk:
         Raises:
             UnsafePath: It is a link, leads through one, or is a device.
         """
-        try:
-            state = os.lstat(self._prefix + path)
-        except (FileNotFoundError, NotADirectoryError):
+        state = self._look(path)
+        if state is None:
             return None
-        if stat.S_ISDIR(state.st_mode):
-            return None
-        if not stat.S_ISREG(state.st_mode):
-            raise _not_followed(path)
         kept = self._files.get(path)
         if kept is not None and kept.stamp == stamp(state):
             return kept
         return self._read(path)
+
+    def place(self, path: str) -> Path | None:
+        """Return where a file lies, without a look into it; None where there is none. UnsafePath as for `file`."""
+        if self._look(path) is None:
+            return None
+        self.refuse_links(path)
+        return self.root / path
 
     def folder(self, path: str) -> FolderSeen | None:
         """Return the names in a folder, "" for the top; None where there is none. UnsafePath as for a file."""
@@ -140,6 +142,17 @@ class Disk:
             except (FileNotFoundError, NotADirectoryError):
                 pass
             above = above.rpartition("/")[0]
+
+    def _look(self, path: str) -> os.stat_result | None:
+        try:
+            state = os.lstat(self._prefix + path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if stat.S_ISDIR(state.st_mode):
+            return None
+        if not stat.S_ISREG(state.st_mode):
+            raise _not_followed(path)
+        return state
 
     def _read(self, path: str) -> FileSeen | None:
         self.refuse_links(path)
@@ -219,6 +232,12 @@ class DiskRevision:
         if path not in self._lists:
             self._lists[path] = tuple(self._names(checked_folder(path)))
         return list(self._lists[path])
+
+    def lies_at(self, path: str) -> Path | None:
+        """Return where a file lies; None where there is none, or another commit changed it since the opening."""
+        place = self._disk.place(checked_path(path))
+        is_ours = path not in self._unsettled and not self._is_rewritten(path)
+        return place if is_ours else None
 
     def mark(self) -> Looks | None:
         """Return what everything that was read looked like; None when a look cannot tell a further change."""

@@ -31,6 +31,12 @@ class Revision(Protocol):
     def content_key(self, path: str) -> str | None:
         """Return a hash of a file's content, for caches; None where there is none. Cheap: it is kept."""
 
+    def lies_at(self, path: str) -> Path | None:
+        """Return where a file's bytes lie on this machine, without reading them; None where they lie in git alone.
+
+        None also where there is no such file, and where what lies there is not this revision's any more.
+        """
+
     def mark(self) -> Mark | None:
         """Return what tells a later revision whether all that was read here reads the same; None when nothing can."""
 

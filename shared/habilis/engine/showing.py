@@ -1,0 +1,112 @@
+"""Requests as data for people to read before they go out: keys masked, files by name and size."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import PurePath
+from urllib.parse import parse_qsl
+
+from habilis.messages import FileSlice, Json, Request, Streamed
+from habilis.redaction import clean
+
+FORM_TYPE = "application/x-www-form-urlencoded"
+MULTIPART_TYPE = "multipart/form-data"
+
+
+def request_as_data(request: Request, names: Mapping[str, str] | None = None) -> dict[str, Json]:
+    """A request for people to read: every key masked; JSON and forms as data, parts one by one, files as their size.
+
+    Args:
+        request: As it would be sent.
+        names: What files are called, by where they lie; one that is not in it is called as its file.
+    """
+    headers: dict[str, Json] = dict(request.headers)
+    if request.basic_auth is not None:
+        headers["Authorization"] = "Basic [redacted]"
+    shown: dict[str, Json] = {
+        "method": request.method,
+        "url": request.url,
+        "headers": headers,
+        "body": _body(request, names or {}),
+    }
+    cleaned = clean(shown)
+    assert isinstance(cleaned, dict)  # noqa: S101 - cleaning keeps the shape
+    return cleaned
+
+
+def content_type(headers: Mapping[str, Json]) -> str:
+    """The Content-Type without its parameters, lower case; "" for none."""
+    named = (str(value) for name, value in headers.items() if name.lower() == "content-type")
+    return next(named, "").partition(";")[0].strip().lower()
+
+
+def _body(request: Request, names: Mapping[str, str]) -> Json:
+    body = request.body
+    if body is None:
+        return None
+    pieces = body.pieces if isinstance(body, Streamed) else (body,)
+    kind = content_type(dict(request.headers))
+    if kind == MULTIPART_TYPE:
+        return _parts(request, pieces, names)
+    if isinstance(body, Streamed):
+        return " ".join(_told(piece, names) if isinstance(piece, FileSlice) else _text(piece) for piece in pieces)
+    if kind == FORM_TYPE:
+        return _fields(body)
+    try:
+        data: Json = json.loads(body)
+    except ValueError:
+        return _text(body)
+    return data
+
+
+def _fields(body: bytes) -> Json:
+    """The names and values of a form; a repeated name has the list of its values."""
+    fields: dict[str, Json] = {}
+    for name, value in parse_qsl(body.decode("ascii", "replace"), keep_blank_values=True):
+        if name not in fields:
+            fields[name] = value
+            continue
+        before = fields[name]
+        fields[name] = [*before, value] if isinstance(before, list) else [before, value]
+    return fields
+
+
+def _parts(request: Request, pieces: tuple[bytes | FileSlice, ...], names: Mapping[str, str]) -> Json:
+    kind = next(value for name, value in request.headers if name.lower() == "content-type")
+    boundary = kind.partition("boundary=")[2].strip('"').encode()
+    # Not to be guessed: else a value could be written so that it is shown as a file.
+    mark = os.urandom(16)
+    files = [piece for piece in pieces if isinstance(piece, FileSlice)]
+    whole = b"".join(mark if isinstance(piece, FileSlice) else piece for piece in pieces)
+    parts: list[Json] = []
+    for part in whole.split(b"--" + boundary)[1:-1]:
+        head, _, content = part.partition(b"\r\n\r\n")
+        is_file = content == mark + b"\r\n"
+        value = _told(files.pop(0), names) if is_file else _text(content.removesuffix(b"\r\n"))
+        parts.append({**_head(head), "content": value})
+    return parts
+
+
+def _head(head: bytes) -> dict[str, Json]:
+    """What a part's headers say: its name, and its file name and type where it has these."""
+    shown: dict[str, Json] = {}
+    for line in head.decode(errors="replace").strip().split("\r\n"):
+        field, _, value = line.partition(": ")
+        if field.lower() == "content-type":
+            shown["type"] = value
+        for name, text in (piece.split("=", 1) for piece in value.split("; ")[1:] if "=" in piece):
+            if field.lower() == "content-disposition":
+                shown[name] = text.strip('"')
+    return shown
+
+
+def _told(piece: FileSlice, names: Mapping[str, str]) -> str:
+    start = f", from byte {piece.offset:,} on" if piece.offset else ""
+    return f"<{piece.size:,} bytes of {names.get(piece.path) or PurePath(piece.path).name}{start}>"
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return f"<{len(data):,} bytes>"
