@@ -99,6 +99,14 @@ def snapshot_all(home: Home, outside: Outside, *, actor: str) -> list[SnapshotRe
     return reports
 
 
+def read_source(source: Source, keys: Mapping[str, str], bounds: Bounds, window: Window, outside: Outside) -> Snapshot:
+    """What a source says of the days; HabilisError when one of its requests does not come back well."""
+    scope = Scope(arguments=window.arguments(), keys=keys)
+    where = f"source '{source.name}'"
+    answers = [outside.drive(read_json(request.request, scope, bounds, where=where)) for request in source.requests]
+    return combine(source, answers, window=window, scope=scope)
+
+
 def _jobs(workspace: Workspace, name: str) -> list[tuple[Manifest, Source, Account]]:
     found = [
         (ability.manifest, source, account)
@@ -124,14 +132,9 @@ def _read_source(
         missing = missing_keys(manifest, keys)
         if missing:
             return replace(report, fault=f"the account lacks {', '.join(missing)}"), None
-        scope = Scope(arguments=window.arguments(), keys=keys)
         bounds = Bounds(hosts=AllowedHosts.of(manifest.hosts, keys), private_hosts=account.private_hosts, is_read=True)
-        answers = []
-        for request in source.requests:
-            exchange = read_json(request.request, scope, bounds, where=f"source '{source.name}'")
-            with pointing_at(account):
-                answers.append(outside.drive(exchange))
-        snapshot = combine(source, answers, window=window, scope=scope)
+        with pointing_at(account):
+            snapshot = read_source(source, keys, bounds, window, outside)
     except HabilisError as error:
         return replace(report, fault=str(error)), None
     return replace(report, rows=len(snapshot.rows), notes=(*map(str, snapshot.dropped), *snapshot.notes)), snapshot
