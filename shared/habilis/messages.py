@@ -223,10 +223,10 @@ class Mail:
     Attributes:
         where: What it is for, as messages name it: `tool 'email'`.
         to: At least one.
-        bcc: They get it too, and nobody sees that.
+        bcc: They get it too, unseen by the others.
         subject: One line without control characters.
         text: Markdown, sent as it is for those who read plain text.
-        html: The same as HTML, a fragment.
+        html: The same as HTML, a fragment or a whole page.
         message_id: Unique in the world, ASCII, without its angle brackets.
         date: With a zone.
         unsubscribe: An https or mailto address, ASCII, by which a reader leaves a mailing list; "" for none.

@@ -125,6 +125,11 @@ def test_text_comes_first_and_html_beside_it(mail):
     assert "<p>Hi <strong>Ben</strong></p>" in text_of(message, "html")
 
 
+@pytest.mark.parametrize("page", ["<!DOCTYPE html><html><body>Hi</body></html>", " <html><p>Hi</html>"])
+def test_html_that_is_a_whole_page_stays_as_it_is(mail, page):
+    assert text_of(read(mail(html=page)), "html") == page
+
+
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_every_line_is_short_ascii_and_ends_in_both_characters(mail, text, subject):

@@ -29,6 +29,7 @@ _LONGEST_ASCII_WORD = 900  # a line is never longer than 998
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _PLAIN_PHRASE = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~ -]+")
 _TYPE = re.compile(r"(?!message/|multipart/)[a-z0-9!#$&^_.+-]{1,60}/[a-z0-9!#$&^_.+-]{1,60}", re.IGNORECASE)
+_WHOLE_PAGE = re.compile(r"\s*<(?:!doctype|html)\b", re.IGNORECASE)
 
 # A body never holds them: after "=" comes a hexadecimal digit or the end of a line there, and base64 has no "_".
 _OUTER, _INNER = "=_mixed", "=_alternative"
@@ -156,8 +157,10 @@ def _text(kind: str, text: str) -> bytes:
     return head.encode() + body
 
 
-def _page(fragment: str) -> str:
-    return f'<!DOCTYPE html>\n<html><head><meta charset="utf-8"></head><body>\n{fragment}\n</body></html>'
+def _page(html: str) -> str:
+    if _WHOLE_PAGE.match(html):
+        return html
+    return f'<!DOCTYPE html>\n<html><head><meta charset="utf-8"></head><body>\n{html}\n</body></html>'
 
 
 def _attachment_head(attachment: Attachment) -> str:
