@@ -5,13 +5,19 @@ import re
 from dataclasses import dataclass
 
 from habilis.errors import ArgsInvalid, HabilisError, SecretMalformed, SecretMissing
+from habilis.exchange.forms import form_body, with_query
+from habilis.exchange.multipart import multipart_body
+from habilis.exchange.uploads import file_body
 from habilis.hosts import AllowedHosts, checked_url
 from habilis.manifest.model import RequestTemplate
-from habilis.messages import Request
+from habilis.messages import Request, Streamed
 from habilis.redaction import current
 from habilis.templating import MISSING, JsonTemplate, Scope, TextTemplate, fill_header
 
 _JSON_TYPE = "application/json"
+_FORM_TYPE = "application/x-www-form-urlencoded"
+_TEXTS = frozenset({"json", "jsonl", "csv", "xml", "text"})
+_READS = frozenset({"GET", "HEAD"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -24,15 +30,21 @@ class Bounds:
         private_hosts: `host:port` pairs on private addresses that the account's operator allowed.
         is_read: Whether the call changes nothing outside.
         result_hosts: Hosts that files of a result are fetched from, beside `hosts`.
+        download_to: A folder for answers that are files; "" where the call expects none.
+        largest_file_bytes: Most bytes of such a file.
     """
 
     hosts: AllowedHosts
     private_hosts: frozenset[str]
     is_read: bool
     result_hosts: AllowedHosts = AllowedHosts(places=frozenset(), listed=())
+    download_to: str = ""
+    largest_file_bytes: int = 50 * 1024 * 1024
 
 
-def fill_request(template: RequestTemplate, scope: Scope, bounds: Bounds, *, where: str) -> Request:
+def fill_request(
+    template: RequestTemplate, scope: Scope, bounds: Bounds, *, where: str, url: str | None = None
+) -> Request:
     """Fill a request and check where it would go.
 
     Args:
@@ -40,33 +52,37 @@ def fill_request(template: RequestTemplate, scope: Scope, bounds: Bounds, *, whe
         scope: The call's arguments and the account's keys.
         bounds: What the call may reach.
         where: What the request is for, for messages.
+        url: An address that an answer gave, whole with its query, to be called in place of the template's.
 
     Raises:
-        ArgsInvalid: An argument does not fit its place (a line break in a header, `..` in a path).
+        ArgsInvalid: An argument does not fit its place (a line break in a header, `..` in a path, no file for a body).
         SecretMissing: A key that the request needs is not set.
         SecretMalformed: A key's value does not fit its place.
         HostNotAllowed: The URL leads elsewhere, or is malformed.
     """
     try:
-        return _filled(template, scope, bounds, where)
+        return _filled(template, scope, bounds, where, url)
     except HabilisError as error:
         error.where = error.where or where
         raise
 
 
-def _filled(template: RequestTemplate, scope: Scope, bounds: Bounds, where: str) -> Request:
-    url = checked_url(template.url.fill(scope), bounds.hosts, where=where, private_hosts=bounds.private_hosts)
+def _filled(template: RequestTemplate, scope: Scope, bounds: Bounds, where: str, url: str | None) -> Request:
+    if url is None:
+        url = with_query(template.url.fill(scope), template.query, scope)
+    url = checked_url(url, bounds.hosts, where=where, private_hosts=bounds.private_hosts)
     headers = []
     for name, value in template.headers:
         filled = fill_header(value, scope, name=name)
         if filled is not MISSING:
             _require_keys(value, scope)
             headers.append((name, filled))
-    body = None
-    if template.json is not None:
-        body = _json_body(template.json, scope)
-        if not any(name.lower() == "content-type" for name, _ in headers):
-            headers.append(("Content-Type", _JSON_TYPE))
+    body, content_type = _body(template, scope)
+    if template.multipart:
+        # Only the body's own type names its boundary.
+        headers = [pair for pair in headers if not _is_type(pair)]
+    if content_type and not any(map(_is_type, headers)):
+        headers.append(("Content-Type", content_type))
     return Request(
         where=where,
         method=template.method,
@@ -76,8 +92,27 @@ def _filled(template: RequestTemplate, scope: Scope, bounds: Bounds, where: str)
         basic_auth=None if template.basic_auth is None else _basic_auth(*template.basic_auth, scope),
         timeout_s=template.timeout_s,
         private_hosts=bounds.private_hosts,
-        is_read=bounds.is_read,
+        is_read=bounds.is_read or template.method in _READS,
+        download_to="" if template.decode in _TEXTS else bounds.download_to,
+        largest_file_bytes=bounds.largest_file_bytes,
     )
+
+
+def _is_type(pair: tuple[str, str]) -> bool:
+    return pair[0].lower() == "content-type"
+
+
+def _body(template: RequestTemplate, scope: Scope) -> tuple[bytes | Streamed | None, str]:
+    """The body and its type; None and "" for a request without one."""
+    if template.json is not None:
+        return _json_body(template.json, scope), _JSON_TYPE
+    if template.form is not None:
+        return form_body(template.form, scope), _FORM_TYPE
+    if template.multipart:
+        return multipart_body(template.multipart, scope)
+    if template.body_file is not None:
+        return file_body(template.body_file, scope)
+    return None, ""
 
 
 def _json_body(template: JsonTemplate, scope: Scope) -> bytes:
