@@ -88,7 +88,7 @@ class Answer:
     body: bytes
     file: str = ""
     size: int = 0
-    elapsed_s: float = 0.0
+    elapsed_s: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,9 @@ def test_an_answer_is_its_status_its_headers_and_its_body(transport, asking):
         status=404,
         headers={"content-type": "application/json", "x-a": "1, 2", "content-length": "8"},
         body=b'{"a": 1}',
+        size=8,
     )
+    assert 0 < got.elapsed_s < 5
     assert upstream.requests[0].target == "/items?x=%20"
 
 
@@ -298,7 +300,7 @@ def test_a_recorded_answer_is_played_without_a_connection(transport, tmp_path):
     with vcr.use_cassette(str(cassette), record_mode="none"):
         got = transport.send(Request(where="t", method="GET", url="https://api.example.com/v1"))
 
-    assert got == Answer(status=200, headers={"content-type": "application/json"}, body=b"{}")
+    assert got == Answer(status=200, headers={"content-type": "application/json"}, body=b"{}", size=2)
 
 
 def test_a_cold_start_loads_no_command_line():

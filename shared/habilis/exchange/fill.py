@@ -18,6 +18,7 @@ _JSON_TYPE = "application/json"
 _FORM_TYPE = "application/x-www-form-urlencoded"
 _TEXTS = frozenset({"json", "jsonl", "csv", "xml", "text"})
 _READS = frozenset({"GET", "HEAD"})
+_NOWHERE = AllowedHosts(places=frozenset(), listed=())
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -37,7 +38,7 @@ class Bounds:
     hosts: AllowedHosts
     private_hosts: frozenset[str]
     is_read: bool
-    result_hosts: AllowedHosts = AllowedHosts(places=frozenset(), listed=())
+    result_hosts: AllowedHosts = _NOWHERE
     download_to: str = ""
     largest_file_bytes: int = 50 * 1024 * 1024
 

@@ -1,15 +1,24 @@
 """The body of an answer: one content encoding undone, never more bytes than allowed."""
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+_PIECE_BYTES = 64 * 1024
 _GZIP = zlib.MAX_WBITS | 16
 _ZLIB = zlib.MAX_WBITS
 _RAW_DEFLATE = -zlib.MAX_WBITS
 
 
 class TooManyBytesError(Exception):
-    """The body is bigger than allowed, packed or unpacked, or packed more than once."""
+    """The body is bigger than allowed, packed or unpacked, or packed more than once.
+
+    Attributes:
+        largest_bytes: How many are allowed.
+    """
+
+    def __init__(self, largest_bytes: int) -> None:
+        super().__init__()
+        self.largest_bytes = largest_bytes
 
 
 class UndecodableError(Exception):
@@ -17,7 +26,16 @@ class UndecodableError(Exception):
 
 
 def read_body(chunks: Iterable[bytes], encoding: str, largest_bytes: int) -> bytes:
-    """Return the decoded body; reading and unpacking stop at the limit.
+    """The whole decoded body; see `decoded`."""
+    # Not a list of chunks: of an answer sent in chunks of two bytes it would take twenty times the memory.
+    body = bytearray()
+    for piece in decoded(chunks, encoding, largest_bytes):
+        body += piece
+    return bytes(body)
+
+
+def decoded(chunks: Iterable[bytes], encoding: str, largest_bytes: int) -> Iterator[bytes]:
+    """The body piece by piece, none of them empty; reading and unpacking stop at the limit.
 
     Args:
         chunks: The body as it comes.
@@ -30,43 +48,58 @@ def read_body(chunks: Iterable[bytes], encoding: str, largest_bytes: int) -> byt
     """
     name = encoding.strip().lower()
     if "," in name:
-        raise TooManyBytesError
-    packed = _joined(chunks, largest_bytes)
+        raise TooManyBytesError(largest_bytes)
+    packed = _limited(chunks, largest_bytes)
     if name in {"", "identity"}:
         return packed
     if name in {"gzip", "x-gzip"}:
-        return _inflated(packed, _GZIP, largest_bytes)
+        return _limited(_unpacked(packed, _GZIP), largest_bytes)
     if name == "deflate":
-        # Two forms go by this name: with the zlib header, as specified, and without it, as some servers send it.
-        has_header = len(packed) > 1 and packed[0] & 0x0F == zlib.DEFLATED and int.from_bytes(packed[:2]) % 31 == 0
-        return _inflated(packed, _ZLIB if has_header else _RAW_DEFLATE, largest_bytes)
+        return _limited(_undeflated(packed), largest_bytes)
     raise UndecodableError
 
 
-def _joined(chunks: Iterable[bytes], largest_bytes: int) -> bytes:
-    # Not a list of chunks: of an answer sent in chunks of two bytes it would take twenty times the memory.
-    body = bytearray()
-    for chunk in chunks:
-        body += chunk
-        if len(body) > largest_bytes:
-            raise TooManyBytesError
-    return bytes(body)
-
-
-def _inflated(packed: bytes, window_bits: int, largest_bytes: int) -> bytes:
-    parts: list[bytes] = []
+def _limited(chunks: Iterable[bytes], largest_bytes: int) -> Iterator[bytes]:
     left = largest_bytes
-    while packed:  # a gzip body may have several members
-        unpacker = zlib.decompressobj(window_bits)
-        try:
-            part = unpacker.decompress(packed, left + 1)  # one more than allowed tells that there is more
-        except zlib.error:
-            raise UndecodableError from None
-        left -= len(part)
+    for chunk in chunks:
+        left -= len(chunk)
         if left < 0:
-            raise TooManyBytesError
-        if not unpacker.eof:
-            raise UndecodableError
-        parts.append(part)
-        packed = unpacker.unused_data
-    return b"".join(parts)
+            raise TooManyBytesError(largest_bytes)
+        if chunk:
+            yield chunk
+
+
+def _undeflated(packed: Iterator[bytes]) -> Iterator[bytes]:
+    # Two forms go by this name: with the zlib header, as specified, and without it, as some servers send it.
+    start = b""
+    while len(start) < 2 and (chunk := next(packed, b"")):
+        start += chunk
+    has_header = len(start) > 1 and start[0] & 0x0F == zlib.DEFLATED and int.from_bytes(start[:2]) % 31 == 0
+    yield from _unpacked(_after(start, packed), _ZLIB if has_header else _RAW_DEFLATE)
+
+
+def _after(start: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    if start:
+        yield start
+    yield from rest
+
+
+def _unpacked(packed: Iterator[bytes], window_bits: int) -> Iterator[bytes]:
+    """The unpacked body; a few bytes may unpack to very many, so no piece is more than 64 KiB."""
+    unpacker = zlib.decompressobj(window_bits)
+    is_begun = False
+    for chunk in packed:
+        is_begun, waiting, is_full = True, chunk, False
+        while waiting or is_full:
+            if unpacker.eof:  # a gzip body may have several members
+                unpacker = zlib.decompressobj(window_bits)
+            try:
+                piece = unpacker.decompress(waiting, _PIECE_BYTES)
+            except zlib.error:
+                raise UndecodableError from None
+            yield piece
+            # A full piece may leave more inside the unpacker although it took all that was given.
+            is_full = len(piece) == _PIECE_BYTES and not unpacker.eof
+            waiting = unpacker.unused_data or unpacker.unconsumed_tail
+    if is_begun and not unpacker.eof:
+        raise UndecodableError

@@ -9,32 +9,26 @@ read changes nothing outside and may be repeated; unknown for any other request 
 """
 
 import logging
-import re
 import socket
 import ssl
 import sys
 import threading
-from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, cast
 
-from habilis import __version__
 from habilis.errors import (
-    BadInput,
     HabilisError,
     HostNotAllowed,
     PlainHttpRefused,
-    RedirectRefused,
-    ResponseTooLarge,
     SecretMalformed,
     UpstreamProtocol,
 )
 from habilis.guard import AddressPolicy, Resolver
-from habilis.hosts import origin_of
-from habilis.messages import Answer, Request
-from habilis.transports.decoding import TooManyBytesError, UndecodableError, read_body
+from habilis.messages import Answer, Request, Streamed
+from habilis.transports.receiving import take_answer
+from habilis.transports.sending import headers_of, pieces_of, require_files
 from habilis.transports.trust import trusting_context
-from habilis.transports.wire import Exchange, Wire, dial, secure
+from habilis.transports.wire import Exchange, NotTakenError, Wire, dial, secure
 
 # Importing httpx also loads its command line, with rich and pygments where those are installed: 60 ms of a cold start.
 # A module that is None fails to import, which httpx expects and answers with a stand-in for `httpx.main`. The mark is
@@ -46,34 +40,21 @@ import httpx
 
 if sys.modules.get("httpx._main", sys) is None:
     del sys.modules["httpx._main"]
+
 for _name in ("httpx", "httpcore"):
     logging.getLogger(_name).setLevel(logging.WARNING)  # below that they print whole URLs and headers
 
-_LARGEST_HEAD_BYTES = 64 * 1024
 _MOST_CONNECTIONS = 100
 _MOST_KEPT = 20
 _KEPT_S = 15.0
 _PORTS = {"https": 443, "http": 80}
-_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_OURS = frozenset({
-    "host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect",
-    "proxy-authorization", "proxy-connection",
-})  # fmt: skip
-"""Headers that say how a request is carried: another value would change where it goes or where it ends."""
-
-_DEFAULTS = (
-    ("accept", (b"Accept", b"*/*")),
-    ("accept-encoding", (b"Accept-Encoding", b"gzip, deflate")),
-    ("user-agent", (b"User-Agent", f"habilis/{__version__}".encode())),
-)
 
 
 class HttpTransport:
     """Sends requests over HTTP; one per process, shared by its threads.
 
-    Connections are kept for reads only; those to a private host that an operator allowed apart from all others.
+    Connections are kept for reads only, and apart: those to the public internet in one pool, those to each private
+    host that an operator allowed in a pool of its own, which only requests with that permission use.
     """
 
     def __init__(
@@ -90,7 +71,7 @@ class HttpTransport:
             resolver: Looks names up, called as `socket.getaddrinfo` is.
             ca_file: A PEM file of certificate authorities to trust beside the usual ones.
             private: Whether the private hosts of accounts count here.
-            own_ports: This engine's own: never called on this machine.
+            own_ports: Ports this engine listens on: never called on this machine.
         """
         self._resolver = resolver
         self._ca_file = ca_file
@@ -106,21 +87,24 @@ class HttpTransport:
 
         Args:
             request: Filled and checked.
-            before_first_byte: Runs before any byte leaves; what it raises ends the exchange with nothing sent.
+            before_first_byte: Runs when the connection is open, before any byte of the request leaves; what it raises
+                ends the exchange with nothing sent.
 
         Raises:
             AddressNotAllowed: The host leads to an address that may not be called.
             PlainHttpRefused: The URL is http and its host is not one that the account's operator allowed.
             SecretMalformed: A header, or the user name, cannot carry its value.
             RedirectRefused: The answer's status is 3xx.
-            ResponseTooLarge: The answer's body is larger than `largest_bytes`.
+            ResponseTooLarge: The answer's body is larger than `largest_bytes`, a file larger than
+                `largest_file_bytes`.
+            EngineFailed: A file of the body is gone or shorter than it was, or the answer's file cannot be written.
             UpstreamFailed: Nobody answers, or not in time, not wholly, or with a bad certificate; `outcome` says what
                 that means for the order.
         """
-        wired = _wired(request)
-        host, place = _whereto(wired.url)
+        url = _parsed(request.url, request.where)
+        host, place = _whereto(url)
         opened = place if place in request.private_hosts else ""
-        if wired.url.scheme == "http" and not opened:
+        if url.scheme == "http" and not opened:
             raise PlainHttpRefused(f"{host} would be called without encryption", where=request.where, hint="use https")
         exchange = Exchange(
             where=request.where,
@@ -129,7 +113,8 @@ class HttpTransport:
             timeout_s=request.timeout_s,
             before_first_byte=before_first_byte,
         )
-        lane = self._lane(wired.url.scheme, opened)
+        wired = _wired(request, url, exchange)
+        lane = self._lane(url.scheme, opened)
         self._thread.exchange = exchange
         try:
             return _sent(lane, wired, request, exchange)
@@ -231,7 +216,11 @@ class _Stream(httpcore.NetworkStream):
         return self._wire.read(max_bytes)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._wire.write(buffer)
+        try:
+            self._wire.write(buffer)
+        except NotTakenError:
+            # The library then stops sending and reads: there may be an answer that says why.
+            raise httpcore.WriteError from None
 
     def close(self) -> None:
         self._wire.close()
@@ -267,7 +256,13 @@ def _attempt(transport: _Transport, wired: httpx.Request, request: Request, exch
     try:
         response = transport.handle_request(wired)
         try:
-            return _answer(response, request, exchange)
+            return take_answer(
+                response.status_code,
+                response.headers.raw,
+                cast("httpx.SyncByteStream", response.stream),
+                request,
+                exchange,
+            )
         finally:
             response.close()
     except HabilisError as error:
@@ -282,22 +277,28 @@ def _attempt(transport: _Transport, wired: httpx.Request, request: Request, exch
     raise fault
 
 
-def _wired(request: Request) -> httpx.Request:
+class _Pieces(httpx.SyncByteStream):
+    """A streamed body; each sending of it reads it from its start."""
+
+    def __init__(self, body: Streamed, exchange: Exchange) -> None:
+        self._body = body
+        self._exchange = exchange
+
+    def __iter__(self) -> Iterator[bytes]:
+        return pieces_of(self._body, self._exchange)
+
+
+def _wired(request: Request, url: httpx.URL, exchange: Exchange) -> httpx.Request:
     """The request as the library takes it; every header is ours or checked."""
-    url = _parsed(request.url, request.where)
-    headers = [(b"Host", url.netloc)]
-    given = set()
-    for name, value in request.headers:
-        headers.append(_header(name, value, request.where))
-        given.add(name.lower())
-    headers.extend(pair for name, pair in _DEFAULTS if name not in given)
-    if request.basic_auth is not None:
-        headers.append((b"Authorization", _basic(request.basic_auth, request.where)))
-    body = cast("bytes", request.body or b"")
-    if body or request.method in {"POST", "PUT", "PATCH"}:
-        headers.append((b"Content-Length", b"%d" % len(body)))
+    headers = headers_of(request, url.netloc)
+    stream: httpx.SyncByteStream
+    if isinstance(request.body, Streamed):
+        require_files(request.body, exchange)
+        stream = _Pieces(request.body, exchange)
+    else:
+        stream = httpx.ByteStream(request.body or b"")
     # Given a stream the library adds no headers of its own, which saves the time it takes to look for them.
-    return httpx.Request(request.method, url, headers=headers, stream=httpx.ByteStream(body))
+    return httpx.Request(request.method, url, headers=headers, stream=stream)
 
 
 def _parsed(url: str, where: str) -> httpx.URL:
@@ -316,70 +317,3 @@ def _whereto(url: httpx.URL) -> tuple[str, str]:
     name = url.raw_host.decode("ascii")
     host = f"[{name}]" if ":" in name else name
     return host, f"{host}:{url.port or _PORTS[url.scheme]}"
-
-
-def _header(name: str, value: str, where: str) -> tuple[bytes, bytes]:
-    if not _HEADER_NAME.fullmatch(name):
-        raise BadInput("a header's name has characters a name cannot have", where=where)
-    if name.lower() in _OURS:
-        raise BadInput(f"header {name} is set by the engine alone", where=where)
-    if not _HEADER_VALUE.fullmatch(value):
-        raise SecretMalformed(f"header {name} has characters a header cannot carry", where=where)
-    return name.encode(), value.strip(" \t").encode("latin-1")
-
-
-def _basic(pair: tuple[str, str], where: str) -> bytes:
-    """The value of Authorization, in UTF-8. Source: RFC 7617."""
-    user, password = pair
-    if ":" in user or _SURROGATE.search(user + password):
-        raise SecretMalformed("the user name or password of basic_auth has characters it cannot carry", where=where)
-    return b"Basic " + b64encode(f"{user}:{password}".encode())
-
-
-def _answer(response: httpx.Response, request: Request, exchange: Exchange) -> Answer:
-    if response.status_code < 200:
-        raise exchange.broken("wants to speak something else than HTTP")
-    headers = _joined(response.headers.raw, exchange)
-    if 300 <= response.status_code < 400:
-        raise RedirectRefused(
-            f"{exchange.host} answered {response.status_code}, a redirect to {_target(headers.get('location', ''))}",
-            where=request.where,
-            hint="redirects are not followed; name the final address",
-            outcome=exchange.outcome,
-        )
-    try:
-        body = read_body(
-            cast("httpx.SyncByteStream", response.stream), headers.get("content-encoding", ""), request.largest_bytes
-        )
-    except TooManyBytesError:
-        raise ResponseTooLarge(
-            f"{exchange.host} answered with more than {request.largest_bytes} bytes",
-            where=request.where,
-            hint="ask for less at a time",
-            outcome=exchange.outcome,
-        ) from None
-    except UndecodableError:
-        raise exchange.broken("sent a body that is not in the encoding it names") from None
-    return Answer(status=response.status_code, headers=headers, body=body)
-
-
-def _joined(raw: list[tuple[bytes, bytes]], exchange: Exchange) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    size = 0
-    for raw_name, raw_value in raw:
-        size += len(raw_name) + len(raw_value)
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    if size > _LARGEST_HEAD_BYTES:
-        raise exchange.broken(f"sent headers of more than {_LARGEST_HEAD_BYTES} bytes")
-    return headers
-
-
-def _target(location: str) -> str:
-    """The host a redirect points to; nothing else of it, since queries carry keys."""
-    if location.startswith("/") and not location.startswith("//"):
-        return "the same host"
-    try:
-        return origin_of(location)[1]
-    except HabilisError:
-        return "another address"

@@ -1,11 +1,13 @@
 """Signing in at a mail server and handing it one mail; what it refuses becomes an error that says what to do."""
 
 from base64 import b64encode
+from contextlib import suppress
 
 from habilis.errors import HabilisError, MailInvalid, TooLarge, UpstreamError, UpstreamProtocol
 from habilis.messages import Mail, MailServer, Refusal, Sent
 from habilis.transports.mime import Composed
 from habilis.transports.smtp_line import Delivery, Line, Reply
+from habilis.transports.wire import NotTakenError
 
 _GO_ON = 334
 _SEND_IT = 354
@@ -170,9 +172,11 @@ def _addressed(line: Line, mail: Mail, delivery: Delivery) -> tuple[tuple[str, .
 def _stream(line: Line, composed: Composed, delivery: Delivery) -> None:
     """Send all but the end of the message; a server that speaks up before that wants no more of it."""
     for piece in composed.pieces(delivery.where):
-        if line.is_speaking:
-            reply = line.reply()
-            if reply.is_good:
-                raise delivery.broken("answers before it was asked")
-            raise refused("does not take the message", reply, delivery)
-        line.wire.write(piece)
+        with suppress(NotTakenError):
+            if not line.is_speaking:
+                line.wire.write(piece)
+                continue
+        reply = line.reply()
+        if reply.is_good:
+            raise delivery.broken("answers before it was asked")
+        raise refused("does not take the message", reply, delivery)

@@ -1,5 +1,6 @@
 """One connection as it is really opened: a checked address is dialled, and every read and write obeys one deadline."""
 
+import re
 import select
 import socket
 import ssl
@@ -18,6 +19,8 @@ from habilis.guard import AddressPolicy
 
 CONNECT_LIMIT_S = 10.0
 _SMALL_BYTES = 16 * 1024
+_AHEAD_BYTES = 64 * 1024
+_STATUS = re.compile(rb"HTTP/1\.[01] ([1-9])[0-9][0-9]")
 
 _CERTIFICATE_FAULTS = {
     9: "it is not valid yet",
@@ -32,6 +35,10 @@ _CERTIFICATE_FAULTS = {
 """What OpenSSL's verification results mean. Source: X509_STORE_CTX_get_error(3)."""
 
 
+class NotTakenError(Exception):
+    """The other side takes no more of the request; it may have said why."""
+
+
 class Exchange:
     """What is known of the one exchange that a thread is carrying out, and the errors it may end in.
 
@@ -43,12 +50,15 @@ class Exchange:
         deadline: When it is over, on the monotonic clock.
         dialled: Whether a connection was opened for it; False while it rides on a kept one.
         sent: Whether any byte of the request may have left.
+        sent_at: When the first byte left, on the monotonic clock; 0.0 before.
         heard: Whether any byte of an answer came.
         before_first_byte: Runs once the connection is open and before any byte of the request leaves; an error of it
             ends the exchange unsent.
     """
 
-    __slots__ = ("before_first_byte", "deadline", "dialled", "heard", "host", "is_read", "sent", "timeout_s", "where")
+    __slots__ = (
+        "before_first_byte", "deadline", "dialled", "heard", "host", "is_read", "sent", "sent_at", "timeout_s", "where",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -66,6 +76,7 @@ class Exchange:
         self.before_first_byte = before_first_byte
         self.deadline = time.monotonic() + timeout_s
         self.dialled = self.sent = self.heard = False
+        self.sent_at = 0.0
 
     @property
     def outcome(self) -> Outcome:
@@ -75,6 +86,11 @@ class Exchange:
         not sent only while no byte has left; after that nobody can tell.
         """
         return "not_sent" if self.is_read or not self.sent else "unknown"
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the first byte left; 0.0 before."""
+        return time.monotonic() - self.sent_at if self.sent else 0.0
 
     def left_s(self) -> float:
         """Seconds until the deadline, more than 0; UpstreamTimeout when it has passed."""
@@ -170,22 +186,26 @@ def secure(sock: socket.socket, context: ssl.SSLContext, name: str, exchange: Ex
 class Wire:
     """An open connection that obeys the deadline of whichever exchange uses it.
 
-    Small writes wait for the read that follows them, so that head and body of a request leave together.
+    Small writes wait for the read that follows them, so that head and body of a request leave together. While a large
+    one leaves, the other side is listened to: it may refuse a body long before it has taken all of it.
     """
 
-    __slots__ = ("_current", "_waiting", "sock")
+    __slots__ = ("_ahead", "_current", "_waiting", "sock")
 
     def __init__(self, sock: socket.socket, current: Callable[[], Exchange]) -> None:
         self.sock = sock
         self._current = current
         self._waiting = b""
+        self._ahead = b""
 
     def read(self, most_bytes: int) -> bytes:
         """Return what comes next, b"" at the end; UpstreamTimeout or UpstreamProtocol when nothing does."""
         exchange = self._current()
         if self._waiting:
-            self._send(self._waiting, exchange)
-            self._waiting = b""
+            self._flush(exchange)
+        if self._ahead:
+            got, self._ahead = self._ahead[:most_bytes], self._ahead[most_bytes:]
+            return got
         self.sock.settimeout(exchange.left_s())
         try:
             got = self.sock.recv(most_bytes)
@@ -198,18 +218,24 @@ class Wire:
         return got
 
     def write(self, data: bytes) -> None:
-        """Send, now or with the next read; UpstreamTimeout when the other side is too slow to take it."""
+        """Send, now or with the next read.
+
+        Raises:
+            UpstreamTimeout: The other side is too slow to take it.
+            NotTakenError: The other side has stopped listening, or answered that it will not take the request.
+        """
         if len(self._waiting) + len(data) <= _SMALL_BYTES:
             self._waiting += data
             return
         exchange = self._current()
         waiting, self._waiting = self._waiting, b""
-        self._send(waiting, exchange)
-        self._send(data, exchange)
+        self._begin(exchange)
+        for part in (waiting, data):
+            self._push(memoryview(part), exchange)
 
     def is_readable(self) -> bool:
         """Whether a read would return at once: on an idle connection that means the other side closed it."""
-        if self.sock.fileno() < 0:
+        if self._ahead or self.sock.fileno() < 0:
             return True
         poll = select.poll()
         poll.register(self.sock, select.POLLIN)
@@ -219,17 +245,72 @@ class Wire:
         """Close the connection; what waits to be sent is dropped."""
         self.sock.close()
 
-    def _send(self, data: bytes, exchange: Exchange) -> None:
-        left = memoryview(data)
-        if not exchange.sent and exchange.before_first_byte is not None:
-            exchange.before_first_byte()
-        while left:
-            self.sock.settimeout(exchange.left_s())
+    def _begin(self, exchange: Exchange) -> None:
+        if not exchange.sent:
+            if exchange.before_first_byte is not None:
+                exchange.before_first_byte()
+            exchange.left_s()
             exchange.sent = True
+            exchange.sent_at = time.monotonic()
+
+    def _flush(self, exchange: Exchange) -> None:
+        """Send what waits, all of it small."""
+        waiting, self._waiting = self._waiting, b""
+        self._begin(exchange)
+        try:
+            self.sock.settimeout(exchange.left_s())
+            self.sock.sendall(waiting)
+        except TimeoutError:
+            raise exchange.timed_out() from None
+        except OSError:
+            # The other side stopped listening. It may have answered before that, which the next read will tell.
+            return
+
+    def _push(self, left: memoryview, exchange: Exchange) -> None:
+        """Send, and listen meanwhile."""
+        self.sock.settimeout(0)
+        poll = select.poll()
+        poll.register(self.sock)
+        wanted = select.POLLIN | select.POLLOUT
+        while left:
+            poll.modify(self.sock, wanted if len(self._ahead) < _AHEAD_BYTES else wanted & ~select.POLLIN)
+            ready = poll.poll(exchange.left_s() * 1000)
+            if not ready:
+                raise exchange.timed_out()
+            if ready[0][1] & select.POLLIN:
+                self._listen(exchange)
+            wanted = select.POLLIN | select.POLLOUT
             try:
                 left = left[self.sock.send(left) :]
-            except TimeoutError:
-                raise exchange.timed_out() from None
+            except (BlockingIOError, ssl.SSLWantWriteError):
+                continue
+            except ssl.SSLWantReadError:
+                wanted = select.POLLIN
             except OSError:
-                # The other side stopped listening. It may have answered before that, which the next read will tell.
-                return
+                raise NotTakenError from None
+
+    def _listen(self, exchange: Exchange) -> None:
+        try:
+            got = self.sock.recv(_AHEAD_BYTES - len(self._ahead))
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return  # nothing but what encryption says to itself
+        except OSError:
+            raise NotTakenError from None
+        if got:
+            exchange.heard = True
+            self._ahead += got
+        if not got or _is_refusal(self._ahead):
+            raise NotTakenError
+
+
+def _is_refusal(answer: bytes) -> bool:
+    """Whether the start of an answer says that the rest of the request is not wanted: any final status but 2xx."""
+    start = 0
+    while status := _STATUS.match(answer, start):
+        if status[1] != b"1":
+            return status[1] != b"2"
+        end = answer.find(b"\r\n\r\n", start)
+        if end < 0:
+            return False
+        start = end + 4
+    return False
