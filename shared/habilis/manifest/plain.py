@@ -29,6 +29,7 @@ from habilis.templating import (
     Place,
     TextTemplate,
     UrlTemplate,
+    compile_header,
     compile_json,
     compile_text,
     compile_url,
@@ -86,7 +87,7 @@ def _request(plain: Plain) -> RequestTemplate:
     return RequestTemplate(
         method=plain["method"],
         url=compile_url(plain["url"]),
-        headers=tuple((name, compile_text(text)) for name, text in plain["headers"]),
+        headers=tuple((name, compile_header(text)) for name, text in plain["headers"]),
         basic_auth=(compile_text(user_and_password[0]), compile_text(user_and_password[1]))
         if user_and_password
         else None,

@@ -12,7 +12,7 @@ from habilis.manifest.faults import Faults, Part, suggestion
 from habilis.manifest.placeholders import Fillable, check_placeholders, compiled, leaves, said
 from habilis.manifest.schemas import check_as_written
 from habilis.reading.document import Path
-from habilis.templating import JsonTemplate, compile_json, compile_text, compile_url, header_value
+from habilis.templating import JsonTemplate, compile_header, compile_json, compile_text, compile_url, header_value
 
 _KEY_ENTRY = re.compile(r"\$\{([A-Z][A-Z0-9_]{0,63})\}")
 _PLAIN_HTTP = re.compile(r"http://", re.IGNORECASE)
@@ -79,10 +79,11 @@ def check_request(request: Part, reach: Reach, fillable: Fillable, faults: Fault
     check_url(request.at("url"), reach, fillable, faults)
     headers = request.at("headers").fields()
     _check_header_names(headers.values(), request.at("basic_auth"), faults)
-    for text in (*headers.values(), *request.at("basic_auth").texts()):
-        template = compiled(compile_text, text, faults)
-        if template:
-            check_placeholders(template, text, fillable, faults)
+    for make, texts in ((compile_header, headers.values()), (compile_text, request.at("basic_auth").texts())):
+        for text in texts:
+            template = compiled(make, text, faults)
+            if template:
+                check_placeholders(template, text, fillable, faults)
     for header in headers.values():
         _check_header_value(header, faults)
     _check_body(request.at("json"), fillable, faults)

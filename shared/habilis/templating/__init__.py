@@ -3,7 +3,7 @@
 from habilis.templating.bodies import JsonTemplate, compile_json
 from habilis.templating.conditions import Condition, compile_condition, is_nothing
 from habilis.templating.files import FileValue
-from habilis.templating.headers import fill_header, header_value
+from habilis.templating.headers import compile_header, fill_header, header_value
 from habilis.templating.made import Made
 from habilis.templating.mapping import apply_map
 from habilis.templating.pointers import Pointer, pick
@@ -27,6 +27,7 @@ __all__ = [
     "UrlTemplate",
     "apply_map",
     "compile_condition",
+    "compile_header",
     "compile_json",
     "compile_place",
     "compile_text",
