@@ -143,7 +143,7 @@ def test_reading_json_that_fails_says_where_and_proves_nothing_was_done():
     exchange = read_json(tool().steps[0].request, scope(prompt="x"), ACTION, where="source 'traffic'")
     next(exchange)
 
-    with pytest.raises(UpstreamError, match="source 'traffic': answered 503") as caught:
-        exchange.send(answer(503, b""))
+    with pytest.raises(UpstreamError, match="source 'traffic': answered 500") as caught:
+        exchange.send(answer(500, b""))
 
     assert (caught.value.outcome, caught.value.retryable) == ("not_sent", True)

@@ -7,7 +7,7 @@ from habilis.templating.headers import compile_header, fill_header, header_value
 from habilis.templating.made import Made
 from habilis.templating.mapping import apply_map
 from habilis.templating.pointers import Pointer, pick
-from habilis.templating.scope import MISSING, Missing, Scope
+from habilis.templating.scope import MISSING, Missing, Scope, text_of
 from habilis.templating.seen import Place, Seen, compile_place
 from habilis.templating.texts import TextTemplate, compile_text
 from habilis.templating.urls import UrlTemplate, compile_url
@@ -36,4 +36,5 @@ __all__ = [
     "header_value",
     "is_nothing",
     "pick",
+    "text_of",
 ]

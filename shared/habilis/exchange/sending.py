@@ -1,0 +1,117 @@
+"""One request of a call: filled, made its own, sent, and sent again where that is right."""
+
+from collections.abc import Generator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from habilis.errors import HabilisError, UpstreamError, UpstreamTimeout
+from habilis.exchange.cookies import CookieJar
+from habilis.exchange.fill import Bounds
+from habilis.exchange.journal import Journal
+from habilis.exchange.result import check_answer
+from habilis.exchange.retry import SAFE_METHODS, Tries
+from habilis.exchange.seen import seen_of
+from habilis.manifest.model import Idempotency, RequestTemplate
+from habilis.messages import Answer, Pause, Request, StepDone
+from habilis.templating import MISSING, Made, Scope, Seen, fill_header
+
+Talk = Generator[Request | Pause | StepDone, Answer | None, tuple[Answer, Seen]]
+"""A part of a call's conversation that ends with a good answer."""
+
+
+class Course:
+    """What the requests of one call share.
+
+    Attributes:
+        bounds: What the call may reach.
+        jar: Cookies that its answers set.
+        journal: What it has done.
+        gone_s: Seconds since it began, as far as answers and waits tell.
+        seen: The answer to the last request, of any status; None when it had none.
+    """
+
+    __slots__ = ("_made", "_used", "bounds", "gone_s", "jar", "journal", "seen")
+
+    def __init__(self, bounds: Bounds, made: Made | None) -> None:
+        self.bounds = bounds
+        self.jar = CookieJar()
+        self.journal = Journal()
+        self.gone_s = 0.0
+        self.seen: Seen | None = None
+        self._made = made
+        self._used: set[str] = set()
+
+    @property
+    def seed(self) -> str:
+        """What makes this call's waits differ from another's."""
+        return "" if self._made is None else self._made.call_id
+
+    def now(self) -> datetime | None:
+        """The time, with a zone; None where the call was given none."""
+        return None if self._made is None else self._made.now + timedelta(seconds=self.gone_s)
+
+    def is_read(self, template: RequestTemplate) -> bool:
+        """Whether a request of this template changes nothing outside."""
+        return self.bounds.is_read or template.method in SAFE_METHODS
+
+    def pause(self, seconds: float, where: str) -> Pause:
+        """A wait, counted."""
+        self.gone_s += seconds
+        return Pause(seconds=seconds, where=where)
+
+    def named(self, request: Request, rule: Idempotency, scope: Scope) -> Request:
+        """The request with the header by which the service knows it, another one for each request of the call."""
+        value = fill_header(rule.value, scope, name=rule.header)
+        if value is MISSING or not value:
+            return request
+        name, number = value, 1
+        while name in self._used:
+            number += 1
+            name = f"{value}-{number}"
+        self._used.add(name)
+        others = tuple(pair for pair in request.headers if pair[0].lower() != rule.header.lower())
+        return replace(request, headers=(*others, (rule.header, name)))
+
+
+def send(request: Request, template: RequestTemplate, scope: Scope, course: Course) -> Talk:
+    """Send a filled request, again where that is right, and return its good answer.
+
+    Raises:
+        UpstreamError: The service said no, in its own words.
+        HabilisError: Whatever the request itself failed with.
+    """
+    if template.idempotency is not None:
+        request = course.named(request, template.idempotency, scope)
+    tries = Tries(template, request, seed=course.seed)
+    began_s = course.gone_s
+    while True:
+        course.seen = None
+        try:
+            answer = yield course.jar.onto(request)
+        except HabilisError as error:
+            if isinstance(error, UpstreamTimeout):
+                course.gone_s += request.timeout_s
+            wait_s = tries.wait_after_error(error, gone_s=course.gone_s - began_s)
+            if wait_s is None:
+                raise
+        else:
+            assert answer is not None  # noqa: S101 - who is sent a Request answers it
+            course.gone_s += answer.elapsed_s
+            course.jar.keep(answer, request.url, now=course.now())
+            course.seen = seen = seen_of(answer, template)
+            wait_s = tries.wait_after_answer(answer, seen, now=course.now(), gone_s=course.gone_s - began_s)
+            if wait_s is None:
+                _check(seen, answer, template, scope=scope, request=request, told_s=tries.told_s)
+                return answer, seen
+        yield course.pause(wait_s, request.where)
+
+
+def _check(
+    seen: Seen, answer: Answer, template: RequestTemplate, *, scope: Scope, request: Request, told_s: float | None
+) -> None:
+    try:
+        check_answer(seen, answer, template, scope=scope, where=request.where, is_read=request.is_read)
+    except UpstreamError as error:
+        if told_s is not None and error.retryable:
+            error.hint = f"the service asks for a pause of {told_s:,.0f} s; try again then"
+        raise
