@@ -3,6 +3,7 @@
 import re
 
 from habilis.errors import ArgsInvalid
+from habilis.exchange.filetypes import ENDINGS
 from habilis.messages import FileSlice, Json, Streamed
 from habilis.templating import MISSING, FileValue, JsonTemplate, Missing, Scope
 
@@ -52,12 +53,4 @@ def checked_type(mime: str, what: str) -> str:
 def upload_name(name: Json, mime: str) -> str:
     """The name that a file is sent under: its own without any folder, else `file` with its type's ending."""
     text = _SEPARATORS.sub("_", name).strip() if isinstance(name, str) else ""
-    return text or f"file{_ending(mime)}"
-
-
-def _ending(mime: str) -> str:
-    from mimetypes import MimeTypes  # only a file without a name needs it
-
-    # No list of the machine is read: the same call makes the same request everywhere.
-    kind = mime.partition(";")[0].strip().lower()
-    return MimeTypes(filenames=()).guess_extension(kind, strict=False) or ".bin"
+    return text or f"file{ENDINGS.get(mime.partition(';')[0].strip().lower(), '.bin')}"
