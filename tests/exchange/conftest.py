@@ -16,10 +16,10 @@ URL = "https://api.example.com/items"
 def filling():
     """Fill a request whose fields are written as in a manifest."""
 
-    def fill(arguments=None, keys=None, *, url=URL, bounds=None, instead=None, **fields):
+    def fill(arguments=None, keys=None, *, url=URL, bounds=None, instead=None, made=None, **fields):
         return fill_request(
             _template(url, fields),
-            Scope(arguments=arguments or {}, keys=keys or {}),
+            Scope(arguments=arguments or {}, keys=keys or {}, made=made),
             Bounds(
                 hosts=AllowedHosts.of(["api.example.com"], {}),
                 private_hosts=frozenset(),

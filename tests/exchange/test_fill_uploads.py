@@ -1,6 +1,7 @@
 """Files in requests: as the whole body, as parts among others, and as facts in JSON."""
 
 import json
+from datetime import UTC, datetime
 from io import BytesIO
 
 import pytest
@@ -11,7 +12,7 @@ from werkzeug.formparser import parse_form_data
 from habilis.errors import ArgsInvalid
 from habilis.exchange.uploads import upload_name
 from habilis.messages import FileSlice, Streamed
-from habilis.templating import FileValue
+from habilis.templating import FileValue, Made
 
 
 @pytest.fixture
@@ -176,10 +177,15 @@ def test_only_the_body_names_the_boundary_whatever_the_manifest_says(filling, se
     )
 
 
-def test_a_boundary_is_the_same_for_the_same_parts_and_another_for_others(filling):
-    said = [filling({"x": value}, multipart=[{"name": "a", "value": "{{x}}"}]).headers for value in ("1", "1", "2")]
+def test_a_boundary_is_the_same_for_the_same_call_and_another_for_any_other(filling):
+    made = [Made(now=datetime(2026, 11, 30, tzinfo=UTC), call_id=call_id) for call_id in ("one", "one", "two")]
+    said = [
+        filling({"x": value}, made=each, multipart=[{"name": "a", "value": "{{x}}"}]).headers
+        for value, each in (("1", made[0]), ("1", made[1]), ("2", made[0]), ("1", made[2]))
+    ]
 
-    assert said[0] == said[1] != said[2]
+    assert said[0] == said[1]
+    assert len(set(said)) == 3
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def multipart_body(templates: tuple[PartTemplate, ...], scope: Scope) -> tuple[b
         ArgsInvalid: What stands for a file is none, or a part holds what it cannot carry.
     """
     parts = [part for template in templates for part in _parts(template, scope)]
-    boundary = _boundary(parts)
+    boundary = _boundary(parts, "" if scope.made is None else scope.made.call_id)
     pieces: list[bytes | FileSlice] = []
     for head, content in parts:
         pieces += [b"--%s\r\n%s\r\n" % (boundary, head), content, b"\r\n"]
@@ -41,9 +41,13 @@ def multipart_body(templates: tuple[PartTemplate, ...], scope: Scope) -> tuple[b
     return body, f"multipart/form-data; boundary={boundary.decode()}"
 
 
-def _boundary(parts: list[Part]) -> bytes:
-    """What stands between the parts: drawn from all that they hold, so that nobody can write it into one of them."""
-    seed = sha256()
+def _boundary(parts: list[Part], call_id: str) -> bytes:
+    """What stands between the parts.
+
+    Drawn from the call's id and from all that is not on disk, so that nobody can have written it into a part, and so
+    that the same call made again sends the same.
+    """
+    seed = sha256(call_id.encode())
     for head, content in parts:
         seed.update(head)
         seed.update(content if isinstance(content, bytes) else repr(content).encode())
