@@ -4,7 +4,7 @@ import flask
 import functions_framework
 
 from habilis import web
-from habilis.engine.approvals import Approval, request_as_data
+from habilis.engine.approvals import Approval
 from habilis.engine.calls import call_tool, rehearse_call
 from habilis.engine.resolve import CallOrder
 
@@ -26,6 +26,6 @@ def _call(desk: web.Desk) -> object:
         account=desk.text("account", ""),
     )
     if desk.flag("dry_run"):
-        return {"request": request_as_data(rehearse_call(desk.home, order))}
+        return {"requests": rehearse_call(desk.home, order, desk.outside)}
     done = call_tool(desk.home, order, desk.outside, actor=desk.actor)
     return web.Reply({"approval": done.as_data()}, 202) if isinstance(done, Approval) else done

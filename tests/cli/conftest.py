@@ -13,9 +13,9 @@ import pytest
 
 from habilis.cli import main
 from habilis.engine.accounts import AccountOrder, add_account, allow_private
+from habilis.engine.assets import save_asset
 from habilis.engine.installs import install, plan_install
 from habilis.engine.projects import add_project
-from habilis.engine.publishing import save_asset
 from habilis.home.worktree import WorkTreeHome, init_home
 from habilis.records import Asset
 from habilis.sample.service import SampleService

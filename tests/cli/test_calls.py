@@ -50,8 +50,8 @@ def test_arguments_come_as_a_document_or_from_a_file(shell, channel, tmp_path):
         "call", "acme", "create_post", "--input", '{"title": "Hi", "html": "x"}', "--arg", "title=Ho", "--dry-run"
     )
 
-    assert shown["request"]["body"] == {"title": "Hi", "html": "<p>é</p>", "tags": ["a"]}
-    assert mixed["request"]["body"] == {"title": "Ho", "html": "x"}
+    assert shown["requests"][0]["body"] == {"title": "Hi", "html": "<p>é</p>", "tags": ["a"]}
+    assert mixed["requests"][0]["body"] == {"title": "Ho", "html": "x"}
 
 
 def test_a_dry_run_shows_the_exact_request_masked_and_sends_nothing(shell, channel, service):

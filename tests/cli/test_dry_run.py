@@ -81,9 +81,9 @@ def test_a_rehearsed_yes_shows_what_would_be_sent(shell, channel, service):
     approval = shell.json("publish", "acme", "article/hello", "blog")["approval"]
     rehearsed = shell.json("publish", "acme", "article/hello", "blog", "--dry-run")
 
-    request = shell.json("approvals", "approve", "acme", approval["id"], "--dry-run")["request"]
+    requests = shell.json("approvals", "approve", "acme", approval["id"], "--dry-run")["requests"]
 
-    assert request == approval["request"] == rehearsed["request"]
+    assert requests == approval["requests"] == rehearsed["requests"]
 
 
 def test_numbers_are_read_and_shown_and_not_stored(shell, channel):

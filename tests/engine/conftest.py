@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from habilis.engine.accounts import AccountOrder, add_account, allow_private
+from habilis.engine.assets import save_asset
 from habilis.engine.installs import install, plan_install
 from habilis.engine.outside import Outside
 from habilis.engine.projects import add_project
-from habilis.engine.publishing import save_asset
 from habilis.home.worktree import WorkTreeHome, init_home
 from habilis.records import Account, Asset
 from habilis.redaction import recording

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from habilis.engine.accounts import AccountOrder, add_account
-from habilis.engine.approvals import Approval, request_as_data
+from habilis.engine.approvals import Approval
 from habilis.engine.calls import call_tool, rehearse_call
 from habilis.engine.installs import install, plan_install
 from habilis.engine.resolve import CallOrder
@@ -262,7 +262,7 @@ def test_a_rule_that_denies_wins(world):
 def test_a_dry_run_shows_the_exact_request_with_the_key_masked_and_sends_nothing(world):
     account = world.add_account()
 
-    shown = request_as_data(rehearse_call(world.home, order("create_post", title="T", html="<p>h</p>")))
+    (shown,) = rehearse_call(world.home, order("create_post", title="T", html="<p>h</p>"), world.outside)
 
     assert shown == {
         "method": "POST",

@@ -7,7 +7,8 @@ import pytest
 
 from habilis.engine.accounts import allow_private, remove_account, set_key
 from habilis.engine.approvals import list_approvals
-from habilis.engine.publishing import PublishOrder, approve, ask_publish, deny, save_asset
+from habilis.engine.assets import save_asset
+from habilis.engine.publishing import PublishOrder, approve, ask_publish, deny
 from habilis.errors import ApprovalRequired, BadInput, EngineFailed, HabilisError, NotFound, UpstreamUnavailable
 from habilis.home.activity import ActivityLog
 from habilis.sample.service import SampleService
@@ -36,7 +37,7 @@ def test_a_publish_is_asked_about_and_nothing_goes_out(world):
 
     assert world.service.posts == []
     assert waiting(world) == [asked.id]
-    assert asked.request["body"] == {
+    assert asked.requests[0]["body"] == {
         "title": "Hello",
         "html": "<p>Some <strong>bold</strong> words.</p>\n",
         "summary": "A greeting.",

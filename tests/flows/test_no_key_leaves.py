@@ -9,11 +9,12 @@ from urllib.parse import quote
 import pytest
 
 from habilis.engine.accounts import AccountOrder, add_account, allow_private, list_accounts, remove_account
+from habilis.engine.assets import save_asset
 from habilis.engine.calls import call_tool
 from habilis.engine.installs import install, plan_install
 from habilis.engine.outside import Outside
 from habilis.engine.projects import add_project
-from habilis.engine.publishing import PublishOrder, approve, ask_publish, save_asset
+from habilis.engine.publishing import PublishOrder, approve, ask_publish
 from habilis.engine.rendering import as_json
 from habilis.engine.resolve import CallOrder
 from habilis.engine.settings import clock

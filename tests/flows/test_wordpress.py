@@ -13,8 +13,8 @@ import pytest
 from local_runner import Runner
 from tests.parts.plugin import WordPress
 
+from habilis.engine.assets import save_asset
 from habilis.engine.projects import add_project
-from habilis.engine.publishing import save_asset
 from habilis.home.keyfile import KeyFile
 from habilis.home.worktree import WorkTreeHome
 from habilis.records import Asset

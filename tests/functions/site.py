@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from habilis.engine.accounts import AccountOrder, add_account, allow_private
-from habilis.engine.publishing import save_asset
+from habilis.engine.assets import save_asset
 from habilis.home.worktree import WorkTreeHome
 from habilis.reading import read_yaml
 from habilis.records import Asset

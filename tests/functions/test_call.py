@@ -50,7 +50,7 @@ def test_a_tool_that_publishes_asks_first_and_sends_nothing(site):
 
     assert reply.status_code == 202
     assert reply.json["approval"]["arguments"] == {"title": "Hi", "html": "<p>Hi</p>"}
-    assert reply.json["approval"]["request"]["headers"]["Authorization"] == "Bearer [redacted SAMPLE_TOKEN]"
+    assert reply.json["approval"]["requests"][0]["headers"]["Authorization"] == "Bearer [redacted SAMPLE_TOKEN]"
     assert site.service.posts == []
 
 
@@ -61,12 +61,14 @@ def test_a_dry_run_shows_the_exact_request_with_its_keys_masked(site):
     reply = site.call("create_post", arguments={"title": "Hi", "html": "<p>Hi</p>"}, dry_run=True)
 
     assert reply.status_code == 200
-    assert reply.json["request"] == {
-        "method": "POST",
-        "url": f"{site.service.url}/api/posts",
-        "headers": {"Authorization": "Bearer [redacted SAMPLE_TOKEN]", "Content-Type": "application/json"},
-        "body": {"title": "Hi", "html": "<p>Hi</p>"},
-    }
+    assert reply.json["requests"] == [
+        {
+            "method": "POST",
+            "url": f"{site.service.url}/api/posts",
+            "headers": {"Authorization": "Bearer [redacted SAMPLE_TOKEN]", "Content-Type": "application/json"},
+            "body": {"title": "Hi", "html": "<p>Hi</p>"},
+        }
+    ]
     assert token_of(site) not in reply.text
     assert site.files() == before
 

@@ -52,7 +52,7 @@ def test_what_waits_is_shown_whole_and_masked(site):
     shown = site.send("publish", "GET", f"/api/projects/acme/approvals/{approval['id']}", role="agent")
 
     assert shown.json == approval
-    assert shown.json["request"]["headers"]["Authorization"] == "Bearer [redacted SAMPLE_TOKEN]"
+    assert shown.json["requests"][0]["headers"]["Authorization"] == "Bearer [redacted SAMPLE_TOKEN]"
     assert site.key_text("blog").split("SAMPLE_TOKEN=")[1].strip() not in shown.text
     assert waiting(site) == [approval["id"]]
 

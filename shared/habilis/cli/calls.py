@@ -62,19 +62,19 @@ def call(desk: Desk, project: str, tool: str, pairs: tuple[str, ...], source: st
       habilis call acme list_recent_posts
       habilis call acme publish_article --arg title=Hello --arg html='<p>Hi</p>' --dry-run
     """
-    from habilis.cli.requests import request_lines, show_request
+    from habilis.cli.requests import request_lines, show_unsent
     from habilis.engine.approvals import Approval
     from habilis.engine.calls import call_tool, rehearse_call
 
     arguments = _arguments(desk, project, tool, pairs, source)
     order = CallOrder(project=project, tool=tool, arguments=arguments, account=account)
     if desk.dry_run:
-        show_request(desk, rehearse_call(desk.home, order))
+        show_unsent(desk, rehearse_call(desk.home, order, desk.outside))
         return
     done = call_tool(desk.home, order, desk.outside, actor=ACTOR)
     if isinstance(done, Approval):
         waits = f"Waits for a yes: habilis approvals approve {project} {done.id}"
-        desk.show({"approval": done.as_data()}, [*request_lines(done.request), "", waits])
+        desk.show({"approval": done.as_data()}, [*request_lines(done.requests), waits])
         return
     desk.show(done, lines_of(done.text))
 

@@ -3,7 +3,7 @@
 import click
 
 from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk
-from habilis.cli.requests import request_lines, show_request
+from habilis.cli.requests import request_lines, show_unsent
 from habilis.cli.text import columns, lines_of
 from habilis.engine.approvals import Approval, find_approval, list_approvals
 from habilis.engine.publishing import (
@@ -35,11 +35,11 @@ def publish(desk: Desk, project: str, asset: str, channel: str) -> None:
     """
     order = PublishOrder(project=project, asset=asset, channel=channel)
     if desk.dry_run:
-        show_request(desk, rehearse_publish(desk.home, order))
+        show_unsent(desk, rehearse_publish(desk.home, order, desk.outside))
         return
     asked = ask_publish(desk.home, order, desk.outside, actor=ACTOR)
     waits = f"Waits for a yes: habilis approvals approve {project} {asked.id}"
-    desk.show({"approval": asked.as_data()}, [_described(asked), "", *request_lines(asked.request), "", waits])
+    desk.show({"approval": asked.as_data()}, [_described(asked), "", *request_lines(asked.requests), waits])
 
 
 @click.group()
@@ -65,7 +65,7 @@ def approvals_show(desk: Desk, project: str, approval: str) -> None:
     """Show an APPROVAL of PROJECT with the request that would go out, keys masked."""
     waiting = find_approval(desk.home, project, approval, now=desk.outside.now())
     asked = f"asked by {waiting.asked_by} at {stamp(waiting.asked_at)}, until {stamp(waiting.expires_at)}"
-    desk.show(waiting.as_data(), [_described(waiting), asked, "", *request_lines(waiting.request)])
+    desk.show(waiting.as_data(), [_described(waiting), asked, "", *request_lines(waiting.requests)])
 
 
 @approvals.command("approve")
@@ -75,7 +75,7 @@ def approvals_show(desk: Desk, project: str, approval: str) -> None:
 def approvals_approve(desk: Desk, project: str, approval: str) -> None:
     """Give the yes to an APPROVAL of PROJECT and carry it out, once."""
     if desk.dry_run:
-        show_request(desk, rehearse_approval(desk.home, project, approval, now=desk.outside.now()))
+        show_unsent(desk, rehearse_approval(desk.home, project, approval, desk.outside))
         return
     done = approve(desk.home, project, approval, desk.outside, actor=ACTOR)
     if isinstance(done, Published):
@@ -129,6 +129,6 @@ def snapshot(desk: Desk, project: str, source: str) -> None:
 
 
 def _described(approval: Approval) -> str:
-    if approval.asset:
+    if approval.is_publish:
         return f"publish {approval.asset} to {approval.channel} with {approval.ability}.{approval.tool}"
     return f"call {approval.ability}.{approval.tool}" + (f" through {approval.account}" if approval.account else "")

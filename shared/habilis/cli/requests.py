@@ -1,25 +1,51 @@
-"""A request as a person reads it before it goes out."""
+"""Requests as a person reads them before they go out."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from habilis.cli.desk import Desk
-from habilis.cli.text import lines_of
-from habilis.engine.approvals import request_as_data
-from habilis.messages import Json, Request
+from habilis.cli.text import lines_of, one_line
+from habilis.engine.showing import FORM_TYPE, MULTIPART_TYPE, content_type
+from habilis.messages import Json
 
 
-def show_request(desk: Desk, request: Request) -> None:
-    """Print a request that was not sent, keys masked."""
-    shown = request_as_data(request)
-    desk.show({"request": shown}, [*request_lines(shown), "", "A dry run: nothing was sent."])
+def show_unsent(desk: Desk, requests: list[dict[str, Json]]) -> None:
+    """Print requests that were not sent, as `show_requests` returns them."""
+    told = "A dry run: nothing was sent." if requests else "A dry run: nothing would be sent."
+    desk.show({"requests": requests}, [*request_lines(requests), told])
 
 
-def request_lines(request: Mapping[str, Json]) -> list[str]:
-    """Method and address, headers, and the body as indented JSON; `request` as `request_as_data` returns it."""
+def request_lines(requests: Iterable[Mapping[str, Json]]) -> list[str]:
+    """Each request's method and address, headers and body, with an empty line behind it."""
+    return [line for request in requests for line in [*_lines(request), ""]]
+
+
+def _lines(request: Mapping[str, Json]) -> list[str]:
     headers = request["headers"]
-    lines = [f"{request['method']} {request['url']}"]
-    lines += [f"{name}: {value}" for name, value in (headers.items() if isinstance(headers, Mapping) else ())]
+    headers = headers if isinstance(headers, Mapping) else {}
+    where = [f"# {request['where']}"] if "where" in request else []
+    notes = request.get("notes")
+    where += [f"# {note}" for note in (notes if isinstance(notes, list) else [])]
+    lines = [*where, f"{request['method']} {request['url']}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
     if request["body"] is not None:
-        lines += ["", *lines_of(json.dumps(request["body"], ensure_ascii=False, indent=2))]
+        lines += ["", *_body_lines(request["body"], content_type(headers))]
     return lines
+
+
+def _body_lines(body: Json, kind: str) -> list[str]:
+    if kind == MULTIPART_TYPE and isinstance(body, list):
+        return [_part_line(part) for part in body if isinstance(part, Mapping)]
+    if kind == FORM_TYPE and isinstance(body, Mapping):
+        return [
+            one_line(f"{name} = {entry}")
+            for name, value in body.items()
+            for entry in (value if isinstance(value, list) else [value])
+        ]
+    return lines_of(body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, indent=2))
+
+
+def _part_line(part: Mapping[str, Json]) -> str:
+    """`name = content`, and behind it what else the part says of itself."""
+    further = [str(part[name]) for name in ("filename", "type") if name in part]
+    return one_line(f"{part.get('name')} = {part.get('content')}" + (f"  ({', '.join(further)})" if further else ""))

@@ -6,18 +6,19 @@ leads, and every argument. What changes any of these between the asking and the 
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from habilis.engine.outside import Outside
-from habilis.engine.preparing import Prepared, preview
+from habilis.engine.preparing import Prepared
+from habilis.engine.showing import show_requests
 from habilis.errors import NotFound
 from habilis.home.store import Home
 from habilis.home.waiting import Waiting
-from habilis.messages import Json, Request
+from habilis.messages import Json
 from habilis.records import stamp
-from habilis.redaction import clean
+from habilis.templating import FileValue
 
 _KEPT_FOR = timedelta(days=7)
 _TEXTS = ("id", "project", "ability", "tool", "account", "asset", "channel", "asked_by", "bound_to")
@@ -28,9 +29,9 @@ class Approval:
     """An order that waits for a person's yes.
 
     Attributes:
-        asset: `<type>/<id>` for a publish; "" for a plain call.
-        channel: The channel it would go out by; "" for a plain call.
-        request: The first request as it would be sent, keys masked, for the person to read.
+        asset: `<type>/<id>` of the asset it is about; "" for none.
+        channel: The channel a publish would go out by; "" for a plain call.
+        requests: What would be sent, keys masked, for the person to read; see `show_requests`.
         bound_to: Hash of the order; a yes counts for exactly this.
     """
 
@@ -42,11 +43,16 @@ class Approval:
     arguments: Mapping[str, Json]
     asset: str
     channel: str
-    request: Mapping[str, Json]
+    requests: Sequence[Mapping[str, Json]]
     asked_by: str
     asked_at: datetime
     expires_at: datetime
     bound_to: str
+
+    @property
+    def is_publish(self) -> bool:
+        """Whether its link is recorded on the channel."""
+        return bool(self.asset and self.channel)
 
     def as_data(self) -> dict[str, Json]:
         """As plain data, for records and replies."""
@@ -59,7 +65,7 @@ class Approval:
             "asset": self.asset,
             "channel": self.channel,
             "arguments": dict(self.arguments),
-            "request": dict(self.request),
+            "requests": [dict(request) for request in self.requests],
             "asked_by": self.asked_by,
             "asked_at": stamp(self.asked_at),
             "expires_at": stamp(self.expires_at),
@@ -67,8 +73,16 @@ class Approval:
         }
 
 
-def ask_approval(home: Home, call: Prepared, outside: Outside, *, actor: str, asset: str = "") -> Approval:
-    """Store a call until a person decides, and return what to show; asking again for the same gives the same one."""
+def ask_approval(home: Home, call: Prepared, outside: Outside, *, actor: str, channel: str = "") -> Approval:
+    """Store a call until a person decides, and return what to show; asking again for the same gives the same one.
+
+    Args:
+        home: Beside which it is stored.
+        call: What is asked about.
+        outside: Says when it was asked.
+        actor: Who asked.
+        channel: The channel that it publishes through; "" for a plain call.
+    """
     now = outside.now()
     bound_to = hash_order(call)
     for waiting in list_approvals(home, call.project, now=now):
@@ -82,9 +96,9 @@ def ask_approval(home: Home, call: Prepared, outside: Outside, *, actor: str, as
         tool=call.found.tool.name,
         account=account.id if account else "",
         arguments=call.arguments,
-        asset=asset,
-        channel=account.id if account and account.kind else "",
-        request=request_as_data(preview(call)),
+        asset=call.asset,
+        channel=channel,
+        requests=show_requests(call),
         asked_by=actor,
         asked_at=now,
         expires_at=now + _KEPT_FOR,
@@ -127,36 +141,31 @@ def hash_order(call: Prepared) -> str:
     """SHA-256 of what would be done, hex.
 
     Secret keys' values are not part of it, so changing a password keeps a yes. A site's address is: it says where the
-    order goes. So is the account's beginning: one that was removed and made anew under the same id is another one.
+    order goes. So is the account's beginning: one that was removed and made anew under the same id is another one. And
+    so are the bytes of the files that it may send.
     """
     account = call.found.account
     public = call.found.manifest.public_keys
-    order = {
+    order: dict[str, Json] = {
         "manifest": call.found.manifest.content_hash,
         "tool": call.found.tool.name,
         "project": call.project,
         "account": account.id if account else "",
         "since": stamp(account.created_at) if account else "",
-        "shown_keys": {name: value for name, value in call.found.keys.items() if name in public},
+        "shown_keys": {str(name): value for name, value in call.found.keys.items() if name in public},
         "destination": dict(account.destination) if account else {},
-        "private_hosts": sorted(account.private_hosts) if account else [],
+        "private_hosts": [*sorted(account.private_hosts)] if account else [],
         "arguments": dict(call.arguments),
     }
+    if call.files:
+        from habilis.engine.files import digest
+
+        order["files"] = [{**_told_of(file), "sha256": digest(file.path)} for file in call.files]
     return hashlib.sha256(json.dumps(order, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def request_as_data(request: Request) -> dict[str, Json]:
-    """A request for people to read: every key masked, a JSON body as data."""
-    headers: dict[str, Json] = dict(request.headers)
-    if request.basic_auth is not None:
-        headers["Authorization"] = "Basic [redacted]"
-    body: Json = None
-    if isinstance(request.body, bytes):
-        body = json.loads(request.body)
-    shown: dict[str, Json] = {"method": request.method, "url": request.url, "headers": headers, "body": body}
-    cleaned = clean(shown)
-    assert isinstance(cleaned, dict)  # noqa: S101 - cleaning keeps the shape
-    return cleaned
+def _told_of(file: FileValue) -> dict[str, Json]:
+    return {name: file[name] for name in ("name", "mime", "size", "alt")}
 
 
 def _waiting(home: Home) -> Waiting:
@@ -177,11 +186,17 @@ def _read(record: Mapping[str, Json] | None) -> Approval | None:
     """
     try:
         fields = dict(record or {})
+        if "request" in fields:  # kept by a version that showed the first one only
+            fields["requests"] = [fields.pop("request")]
         asked, expires = (datetime.fromisoformat(str(fields.pop(name))) for name in ("asked_at", "expires_at"))
         approval = Approval(**fields, asked_at=asked, expires_at=expires)  # type: ignore[arg-type]  # checked below
     except (KeyError, TypeError, ValueError):
         return None
     texts = (getattr(approval, name) for name in _TEXTS)
-    shaped = isinstance(approval.arguments, dict) and isinstance(approval.request, dict)
+    shaped = isinstance(approval.arguments, dict) and _is_list_of_fields(approval.requests)
     zoned = asked.tzinfo is not None and expires.tzinfo is not None
     return approval if shaped and zoned and all(isinstance(text, str) for text in texts) else None
+
+
+def _is_list_of_fields(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)

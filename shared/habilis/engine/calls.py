@@ -3,14 +3,15 @@
 from habilis.engine.actions import ActionJournal, activity_log
 from habilis.engine.approvals import Approval, ask_approval
 from habilis.engine.outside import Outside
-from habilis.engine.preparing import Prepared, prepare_call, preview
+from habilis.engine.preparing import Prepared, prepare_call
 from habilis.engine.resolve import CallOrder, Found, pointing_at
+from habilis.engine.showing import show_requests
 from habilis.engine.workspace import Workspace, open_workspace
 from habilis.errors import Forbidden, HabilisError
 from habilis.exchange.call import run_tool
 from habilis.home.activity import Action, ActivityLog
 from habilis.home.store import Home
-from habilis.messages import Request, Result
+from habilis.messages import Json, Result
 from habilis.policy.limits import check_cap, check_target
 from habilis.policy.rules import decide
 from habilis.templating import MISSING
@@ -25,8 +26,7 @@ def call_tool(home: Home, order: CallOrder, outside: Outside, *, actor: str) -> 
         Refused: A rule, the host list, the daily cap or an earlier action on the same target says no; nothing was sent.
         UpstreamFailed: The other side did not answer well; `outcome` says what that means.
     """
-    workspace = open_workspace(home, home.open(), order.project)
-    call = prepare_call(home, workspace, order)
+    workspace, call = _prepared(home, order, outside)
     decision = decide(call.found.tool.role, call.found.tool.name, workspace.rules)
     if decision.verdict == "deny":
         raise Forbidden(decision.reason, where=f"tool '{call.found.tool.name}'")
@@ -36,10 +36,9 @@ def call_tool(home: Home, order: CallOrder, outside: Outside, *, actor: str) -> 
         return carry_out(home, workspace, call, outside, actor=actor)
 
 
-def rehearse_call(home: Home, order: CallOrder) -> Request:
-    """The exact request that the call would send; sends nothing, logs nothing. Raises as `call_tool`."""
-    workspace = open_workspace(home, home.open(), order.project)
-    return preview(prepare_call(home, workspace, order))
+def rehearse_call(home: Home, order: CallOrder, outside: Outside) -> list[dict[str, Json]]:
+    """The requests that the call would send, as data; sends nothing, logs nothing. Raises as `call_tool`."""
+    return show_requests(_prepared(home, order, outside)[1])
 
 
 def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside, *, actor: str) -> Result:
@@ -49,7 +48,7 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
     if found.tool.role == "read" or found.account is None:
         return outside.drive(exchange)
     log = activity_log(home, found.account)
-    action = _action(call, outside, actor=actor)
+    action = _action(call, actor=actor)
     journal = ActionJournal(log, action, lambda: _check_limits(log, action, workspace, found))
     try:
         result = outside.drive(exchange, journal)
@@ -62,12 +61,18 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
     return result
 
 
-def _action(call: Prepared, outside: Outside, *, actor: str) -> Action:
+def _prepared(home: Home, order: CallOrder, outside: Outside) -> tuple[Workspace, Prepared]:
+    revision = home.open()
+    workspace = open_workspace(home, revision, order.project)
+    return workspace, prepare_call(home, revision, workspace, order, outside)
+
+
+def _action(call: Prepared, *, actor: str) -> Action:
     found = call.found
     target = MISSING if found.tool.target is None else found.tool.target.fill(call.scope)
     return Action(
-        id=outside.token(),
-        at=outside.now(),
+        id=call.made.call_id,
+        at=call.made.now,
         ability=found.manifest.id,
         role=found.tool.role,
         tool=found.tool.name,

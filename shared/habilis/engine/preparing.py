@@ -1,54 +1,92 @@
-"""A call before it is sent: resolved, its arguments checked, its request filled."""
+"""A call before it is sent: resolved, its arguments checked, its files at hand."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from habilis.engine.resolve import CONNECTION, CallOrder, Found, pointing_at, resolve_call
+from habilis.engine.assets import asset_folder, read_project_asset
+from habilis.engine.outside import Outside
+from habilis.engine.resolve import CONNECTION, CallOrder, Found, resolve_call
 from habilis.engine.workspace import Workspace
 from habilis.exchange.arguments import check_arguments
-from habilis.exchange.call import run_tool
-from habilis.home.store import Home
-from habilis.messages import Json, Request
-from habilis.templating import Scope
+from habilis.home.store import Home, Revision
+from habilis.manifest.model import Tool
+from habilis.messages import Json
+from habilis.templating import FileValue, Made, Scope
+
+PUBLISH_ARGUMENTS = frozenset({"title", "text", "html", "summary", "tags", "asset"})
+"""What the engine hands to a publish tool, beside the channel's destination fields."""
+
+_ASSET = "asset"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A call that is resolved and checked, and not yet sent."""
+    """A call that is resolved and checked, and not yet sent.
+
+    Attributes:
+        made: The call's own time and id.
+        asset: The asset `<type>/<id>` that it is about; "" for none.
+        files: The asset's.
+    """
 
     project: str
     found: Found
     arguments: Mapping[str, Json]
+    made: Made
+    asset: str = ""
+    files: tuple[FileValue, ...] = ()
 
     @property
     def scope(self) -> Scope:
         """What its templates are filled with."""
-        return Scope(arguments=self.arguments, keys=self.found.keys)
+        scope = Scope(self.arguments, self.found.keys, self.made)
+        return scope.with_values({"files": list(self.files)}) if self.asset else scope
 
 
 def prepare_call(
-    home: Home, workspace: Workspace, order: CallOrder, *, given: frozenset[str] = frozenset()
+    home: Home,
+    revision: Revision,
+    workspace: Workspace,
+    order: CallOrder,
+    outside: Outside,
+    *,
+    given: frozenset[str] = frozenset(),
 ) -> Prepared:
-    """Resolve an order and check its arguments; `given` names arguments that the engine itself adds."""
+    """Resolve an order, check its arguments and find its files; `given` names arguments that the engine itself adds.
+
+    Raises:
+        NotFound: No such tool, account, asset or file.
+        ArgsInvalid: The arguments do not fit the tool.
+        SecretMissing: There is no account, or it lacks a key.
+        TooLarge: A file is too big to be sent.
+    """
     arguments = dict(order.arguments)
     account = order.account or str(arguments.pop(CONNECTION, ""))
-    found = resolve_call(
-        home, workspace, CallOrder(project=order.project, tool=order.tool, arguments=arguments, account=account)
-    )
+    found = resolve_call(home, workspace, replace(order, arguments=arguments, account=account))
     destination = found.account.destination if found.account else {}
     arguments = {**{name: value for name, value in destination.items() if value != ""}, **arguments}
+    if order.asset:
+        arguments[_ASSET], given = order.asset, given | {_ASSET}
+    asset = order.asset or _asset_of(found.tool, arguments)
     return Prepared(
         project=workspace.project.slug,
         found=found,
         arguments=check_arguments(found.tool, arguments, also=given | frozenset(destination)),
+        made=Made(now=outside.now(), call_id=outside.token()),
+        asset=asset,
+        files=_files(home, revision, workspace, asset, found.tool) if asset else (),
     )
 
 
-def preview(call: Prepared) -> Request:
-    """The first request of a call, exactly as it would go out."""
-    with pointing_at(call.found.account):
-        exchange = run_tool(call.found.tool, call.scope, call.found.bounds)
-        request = next(exchange)
-    exchange.close()
-    assert isinstance(request, Request)  # noqa: S101 - nothing comes before the first one
-    return request
+def _asset_of(tool: Tool, arguments: Mapping[str, Json]) -> str:
+    """The asset that a contract's arguments name; "" for none. What a tool's own argument of that name is, it says."""
+    named = arguments.get(_ASSET) if tool.contract else None
+    return named if isinstance(named, str) else ""
+
+
+def _files(home: Home, revision: Revision, workspace: Workspace, ref: str, tool: Tool) -> tuple[FileValue, ...]:
+    from habilis.engine.files import asset_files, wanted_facts  # most calls are about no asset
+
+    asset = read_project_asset(revision, workspace, ref)
+    folder = asset_folder(workspace.project.slug, ref)
+    return asset_files(home, revision, folder, asset, facts=wanted_facts(tool)) if asset.files else ()

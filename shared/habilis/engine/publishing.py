@@ -4,20 +4,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from habilis.engine.approvals import Approval, ask_approval, find_approval, hash_order, put_back, take_approval
+from habilis.engine.assets import read_project_asset
 from habilis.engine.calls import carry_out
 from habilis.engine.outside import Outside
-from habilis.engine.preparing import Prepared, prepare_call, preview
+from habilis.engine.preparing import Prepared, prepare_call
 from habilis.engine.resolve import CallOrder
+from habilis.engine.showing import show_requests
 from habilis.engine.workspace import Workspace, open_workspace, read_document
 from habilis.errors import ApprovalRequired, BadInput, Forbidden, HabilisError, NotFound
 from habilis.home.store import Home, Revision
 from habilis.manifest.contracts import PUBLISH_ARGUMENTS
 from habilis.manifest.model import Manifest, Tool
 from habilis.markdown import to_html
-from habilis.messages import Json, Request, Result
-from habilis.names import ProjectSlug, asset_ref
+from habilis.messages import Json, Result
+from habilis.names import ProjectSlug
 from habilis.policy.rules import decide
-from habilis.records import Account, Asset, Publication, read_account, read_asset, write_account, write_asset
+from habilis.records import Account, Asset, Publication, read_account, write_account
 
 _SETTLED_UNSENT = frozenset({"refused", "not_sent"})
 
@@ -54,14 +56,12 @@ def ask_publish(home: Home, order: PublishOrder, outside: Outside, *, actor: str
         BadInput: The account is no channel, or nothing publishes to its kind.
         Refused, UpstreamFailed: As for a call.
     """
-    call, asset = _allowed(home, order)
-    return ask_approval(home, call, outside, actor=actor, asset=asset.ref)
+    return ask_approval(home, _allowed(home, order, outside), outside, actor=actor, channel=order.channel)
 
 
-def rehearse_publish(home: Home, order: PublishOrder) -> Request:
-    """The exact request that the publish would send after a yes; asks nobody. Raises as `ask_publish`."""
-    call, _ = _allowed(home, order)
-    return preview(call)
+def rehearse_publish(home: Home, order: PublishOrder, outside: Outside) -> list[dict[str, Json]]:
+    """The requests that the publish would send after a yes, as data; asks nobody. Raises as `ask_publish`."""
+    return show_requests(_allowed(home, order, outside))
 
 
 def approve(home: Home, project: str, approval_id: str, outside: Outside, *, actor: str) -> Published | Result:
@@ -74,22 +74,22 @@ def approve(home: Home, project: str, approval_id: str, outside: Outside, *, act
     """
     approval = take_approval(home, project, approval_id, now=outside.now())
     try:
-        workspace, call = _bound(home, approval)
+        workspace, call = _bound(home, approval, outside)
         result = carry_out(home, workspace, call, outside, actor=actor)
     except HabilisError as error:
         if error.outcome in _SETTLED_UNSENT and not isinstance(error, ApprovalRequired):
             put_back(home, approval)
         raise
-    if not approval.asset:
+    if not approval.is_publish:
         return result
     notice = _record(home, approval, result, outside.now(), actor=actor)
     return Published(asset=approval.asset, channel=approval.channel, link=result.link, text=result.text, notice=notice)
 
 
-def rehearse_approval(home: Home, project: str, approval_id: str, *, now: datetime) -> Request:
-    """The exact request that a yes would send; the approval goes on waiting. Raises as `approve`."""
-    _, call = _bound(home, find_approval(home, project, approval_id, now=now))
-    return preview(call)
+def rehearse_approval(home: Home, project: str, approval_id: str, outside: Outside) -> list[dict[str, Json]]:
+    """The requests that a yes would send, as data; the approval goes on waiting. Raises as `approve`."""
+    _, call = _bound(home, find_approval(home, project, approval_id, now=outside.now()), outside)
+    return show_requests(call)
 
 
 def deny(home: Home, project: str, approval_id: str, *, now: datetime) -> Approval:
@@ -129,26 +129,6 @@ def find_publisher(workspace: Workspace, channel: Account) -> tuple[Manifest, To
     return next((pair for pair in able if pair[0].id == channel.ability), able[0])
 
 
-def read_project_asset(revision: Revision, workspace: Workspace, ref: str) -> Asset:
-    """An asset of the project; NotFound or ManifestInvalid otherwise."""
-    path = _asset_path(workspace.project.slug, ref)
-    text = revision.read(path)
-    if text is None:
-        raise NotFound(f"there is no asset {ref!r}", hint=f"it would lie at {path}")
-    return read_asset(text, ref=ref, file=path)
-
-
-def save_asset(home: Home, project: str, asset: Asset, *, actor: str) -> None:
-    """Write an asset into the project; an asset of that name is replaced."""
-    path = _asset_path(project, asset.ref)
-    home.commit(lambda _: {path: write_asset(asset)}, subject=f"Write {asset.ref}", action="asset", actor=actor)
-
-
-def _asset_path(project: str, ref: str) -> str:
-    kind, name = asset_ref(ref)
-    return f"projects/{project}/assets/{kind}/{name}/asset.md"
-
-
 def _arguments(asset: Asset) -> dict[str, Json]:
     arguments: dict[str, Json] = {
         "title": asset.title,
@@ -161,47 +141,45 @@ def _arguments(asset: Asset) -> dict[str, Json]:
     return {name: value for name, value in arguments.items() if value not in ("", [])}
 
 
-def _allowed(home: Home, order: PublishOrder) -> tuple[Prepared, Asset]:
-    """A publish that no rule denies, and its asset."""
+def _allowed(home: Home, order: PublishOrder, outside: Outside) -> Prepared:
+    """A publish that no rule denies."""
     revision = home.open()
     workspace = open_workspace(home, revision, order.project)
     channel = find_channel(workspace, order.channel)
-    asset = read_project_asset(revision, workspace, order.asset)
-    call = _prepare(home, workspace, channel, _arguments(asset))
+    manifest, tool = find_publisher(workspace, channel)
+    asked = CallOrder(
+        project=workspace.project.slug,
+        tool=f"{manifest.id}.{tool.name}",
+        arguments=_arguments(read_project_asset(revision, workspace, order.asset)),
+        account=channel.id,
+        asset=order.asset,
+    )
+    call = prepare_call(home, revision, workspace, asked, outside, given=PUBLISH_ARGUMENTS)
     decision = decide("publish", call.found.tool.name, workspace.rules)
     if decision.verdict == "deny":
         raise Forbidden(decision.reason, where=f"tool '{call.found.tool.name}'")
-    return call, asset
+    return call
 
 
-def _bound(home: Home, approval: Approval) -> tuple[Workspace, Prepared]:
+def _bound(home: Home, approval: Approval, outside: Outside) -> tuple[Workspace, Prepared]:
     """The call that an approval was given for; ApprovalRequired when it has become another."""
-    workspace = open_workspace(home, home.open(), approval.project)
+    revision = home.open()
+    workspace = open_workspace(home, revision, approval.project)
     order = CallOrder(
         project=approval.project,
         tool=f"{approval.ability}.{approval.tool}",
         arguments=approval.arguments,
         account=approval.account,
+        asset=approval.asset,
     )
-    call = prepare_call(home, workspace, order, given=PUBLISH_ARGUMENTS)
+    call = prepare_call(home, revision, workspace, order, outside, given=PUBLISH_ARGUMENTS)
     if hash_order(call) != approval.bound_to:
         raise ApprovalRequired(
-            "the ability, the account or the arguments have changed since it was asked for",
+            "the ability, the account, the arguments or a file have changed since it was asked for",
             where=f"approval {approval.id}",
             hint="ask for it again, and approve what is shown then",
         )
     return workspace, call
-
-
-def _prepare(home: Home, workspace: Workspace, channel: Account, arguments: dict[str, Json]) -> Prepared:
-    manifest, tool = find_publisher(workspace, channel)
-    order = CallOrder(
-        project=workspace.project.slug,
-        tool=f"{manifest.id}.{tool.name}",
-        arguments=arguments,
-        account=channel.id,
-    )
-    return prepare_call(home, workspace, order, given=PUBLISH_ARGUMENTS)
 
 
 def _record(home: Home, approval: Approval, result: Result, at: datetime, *, actor: str) -> str:

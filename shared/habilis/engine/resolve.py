@@ -30,12 +30,14 @@ class CallOrder:
         tool: A tool's name, or `<ability>.<tool>` where two abilities have one of that name.
         arguments: As given; checked later against the tool's schema.
         account: The account to go through; "" for the service's default.
+        asset: The asset `<type>/<id>` whose files it may send, and which takes the files that come back; "" for none.
     """
 
     project: str
     tool: str
     arguments: Mapping[str, Json]
     account: str = ""
+    asset: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,36 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import PurePath
 from urllib.parse import parse_qsl
 
+from habilis.engine.preparing import Prepared
+from habilis.engine.resolve import pointing_at
+from habilis.exchange.call import run_tool
 from habilis.messages import FileSlice, Json, Request, Streamed
 from habilis.redaction import clean
 
 FORM_TYPE = "application/x-www-form-urlencoded"
+_NAMED = re.compile(r'\b(name|filename)="([^"]*)"')
+
 MULTIPART_TYPE = "multipart/form-data"
+
+
+def show_requests(call: Prepared) -> list[dict[str, Json]]:
+    """What a call would send, as data; sends nothing.
+
+    Raises:
+        ArgsInvalid, SecretMissing, SecretMalformed, HostNotAllowed: It could not be sent.
+    """
+    names = {file.path: str(file["name"]) for file in call.files}
+    with pointing_at(call.found.account):
+        exchange = run_tool(call.found.tool, call.scope, call.found.bounds)
+        request = next(exchange)
+    exchange.close()
+    assert isinstance(request, Request)  # noqa: S101 - nothing comes before the first one
+    return [request_as_data(request, names)]
 
 
 def request_as_data(request: Request, names: Mapping[str, str] | None = None) -> dict[str, Json]:
@@ -92,11 +113,10 @@ def _head(head: bytes) -> dict[str, Json]:
     shown: dict[str, Json] = {}
     for line in head.decode(errors="replace").strip().split("\r\n"):
         field, _, value = line.partition(": ")
-        if field.lower() == "content-type":
+        if field.lower() == "content-disposition":
+            shown.update(_NAMED.findall(value))
+        elif field.lower() == "content-type":
             shown["type"] = value
-        for name, text in (piece.split("=", 1) for piece in value.split("; ")[1:] if "=" in piece):
-            if field.lower() == "content-disposition":
-                shown[name] = text.strip('"')
     return shown
 
 

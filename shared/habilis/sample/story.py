@@ -12,8 +12,8 @@ from urllib.error import HTTPError
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from habilis.engine.assets import save_asset
 from habilis.engine.projects import add_project
-from habilis.engine.publishing import save_asset
 from habilis.home.worktree import WorkTreeHome
 from habilis.records import Asset
 from habilis.sample.service import SampleService
