@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,7 @@ from habilis.hosts import AllowedHosts
 from habilis.manifest.model import RequestTemplate, ResultTemplate, Step, Tool
 from habilis.messages import Answer, Result
 from habilis.names import ToolName
-from habilis.templating import Scope, compile_json, compile_text, compile_url
+from habilis.templating import Scope, compile_json, compile_place, compile_text, compile_url
 
 LISTED = AllowedHosts.of(["api.example.com"], {})
 ACTION = Bounds(hosts=LISTED, private_hosts=frozenset(), is_read=False)
@@ -147,3 +148,19 @@ def test_reading_json_that_fails_says_where_and_proves_nothing_was_done():
         exchange.send(answer(500, b""))
 
     assert (caught.value.outcome, caught.value.retryable) == ("not_sent", True)
+
+
+def test_a_file_at_an_address_is_asked_for_without_the_calls_key_and_read_as_it_is():
+    of = tool()
+    steps = (replace(of.steps[0], request=replace(of.steps[0].request, decode="json")),)
+    exchange = run_tool(
+        replace(of, steps=steps, result=ResultTemplate(file_url=compile_place("/url"))), scope(), ACTION
+    )
+
+    next(exchange)
+    request = exchange.send(answer(201, b'{"url": "https://api.example.com/1.png"}'))
+    result = ended(exchange, Answer(status=200, headers={}, body=b"\x89PNG\r\n\x1a\n"))
+
+    assert (request.method, request.url, request.headers) == ("GET", "https://api.example.com/1.png", ())
+    assert request.is_read
+    assert [file.name for file in result.files] == ["1.png"]

@@ -2,12 +2,19 @@ import json
 
 import pytest
 
-from habilis.exchange.result import is_link, pick_result
-from habilis.manifest.model import ResultTemplate
+from habilis.exchange.fill import Bounds
+from habilis.exchange.result import is_link, make_result
+from habilis.exchange.seen import seen_of
+from habilis.hosts import AllowedHosts
+from habilis.manifest.model import RequestTemplate, ResultTemplate, Tool
 from habilis.messages import Answer, Result
+from habilis.names import ToolName
 from habilis.redaction import recording
+from habilis.templating import Scope, compile_text, compile_url
 
 LINK = "https://blog.example/2026/hello"
+BOUNDS = Bounds(hosts=AllowedHosts.of(["blog.example"], {}), private_hosts=frozenset(), is_read=False)
+REQUEST = RequestTemplate(method="POST", url=compile_url("https://blog.example/"))
 
 
 def answer(body=b"", *, status=200, content_type="application/json"):
@@ -15,8 +22,21 @@ def answer(body=b"", *, status=200, content_type="application/json"):
     return Answer(status=status, headers={"content-type": content_type}, body=data)
 
 
+def told(of, template=None, **saved):
+    """The result of a call whose last answer this is; nothing more is sent for it."""
+    tool = Tool(
+        name=ToolName("post"), label="", description="", input={}, steps=(), result=template or ResultTemplate()
+    )
+    exchange = make_result(
+        tool, seen_of(of, REQUEST), of, Scope(arguments=saved, keys={}), BOUNDS, lambda request: None
+    )
+    with pytest.raises(StopIteration) as end:
+        next(exchange)
+    return end.value.value
+
+
 def picked(body, text, **options):
-    return pick_result(ResultTemplate(text=text), answer(body, **options))
+    return told(answer(body, **options), ResultTemplate(text=text))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +81,9 @@ def test_an_answer_without_fields_leaves_the_call_done(body):
 
 
 def test_a_created_thing_with_an_empty_answer_is_a_success_without_a_link():
-    assert pick_result(ResultTemplate(text="/id"), answer(b"", status=201)) == Result(text="no text in the answer")
+    created = Answer(status=201, headers={"x-restli-id": "urn:li:share:1"}, body=b"")
+
+    assert told(created, ResultTemplate(text="/id")) == Result(text="no text in the answer")
 
 
 @pytest.mark.parametrize(
@@ -158,3 +180,42 @@ def test_what_is_handed_over_whole_is_not_cut():
 
     assert result.text.endswith(" bytes in all]")
     assert result.data == rows
+
+
+def test_a_template_tells_of_everything_saved():
+    template = ResultTemplate(said=compile_text("{{post.title}} is at {{post.url}}"))
+
+    result = told(answer({"ok": True}), template, post={"title": "Hello", "url": LINK})
+
+    assert result == Result(text=f"Hello is at {LINK}")
+
+
+def test_a_template_that_is_one_address_is_the_link():
+    template = ResultTemplate(said=compile_text("{{post.url}}"))
+
+    assert told(answer({"url": "https://other.example/"}), template, post={"url": LINK}) == Result(text=LINK, link=LINK)
+
+
+def test_a_template_that_fills_to_nothing_leaves_the_link_to_the_top_of_the_last_answer():
+    template = ResultTemplate(said=compile_text("{{post.url}}"))
+
+    assert told(answer({"url": LINK}), template) == Result(text="no text in the answer", link=LINK)
+
+
+@pytest.mark.parametrize("pointer", ["/id", "/rows/*/id"])
+def test_a_web_page_in_place_of_data_is_said_plainly_and_the_call_is_done(pointer):
+    page = b"<!doctype html><html><body>Critical error</body></html>"
+
+    assert picked(page, pointer, content_type="text/html").text == "no text in the answer: it is a web page"
+
+
+def test_a_body_of_bytes_without_a_known_type_is_told_by_its_size():
+    body = b"\0\1\2\xff" * 1000
+
+    result = told(answer(body, content_type="application/x-thing"))
+
+    assert result == Result(text="a file (application/x-thing, 4,000 bytes)")
+
+
+def test_xml_is_told_as_the_values_it_holds():
+    assert picked(b"<a><b>5</b></a>", "/a/b", content_type="application/xml").text == "5"

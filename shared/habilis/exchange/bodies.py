@@ -27,6 +27,7 @@ _LEGACY = re.compile(
 """Encodings of text that services name; the machine knows others, which are no text or refuse to decode."""
 
 _BYTE_ORDER_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+_NO_TEXT = re.compile("[\0-\x08\x0e-\x1f\ufffd]")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _LINES = re.compile(r"application/(?:x-)?(?:ndjson|ldjson|jsonl|jsonlines|json-lines)")
 _TABLE = re.compile(r"(?:text|application)/csv|text/tab-separated-values")
@@ -92,8 +93,9 @@ def _loosely(body: bytes, headers: Mapping[str, str]) -> Json:
     try:
         return _json(text)
     except Unreadable:
-        is_broken = b"\0" in body and "\ufffd" in text and not body.startswith(_BYTE_ORDER_MARKS)
-        return None if is_broken or is_binary(body) else text
+        # Without a mark, UTF-16 is guessed from its zeros, which files that are no text have too.
+        is_guess = b"\0" in body and not body.startswith(_BYTE_ORDER_MARKS)
+        return None if is_binary(body) or (is_guess and _NO_TEXT.search(text)) else text
 
 
 def _read_json(body: bytes, headers: Mapping[str, str]) -> Json:

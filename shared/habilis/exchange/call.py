@@ -10,12 +10,12 @@ from dataclasses import replace
 from habilis.errors import HabilisError
 from habilis.exchange.asking import ask
 from habilis.exchange.fill import Bounds
-from habilis.exchange.result import pick_result
-from habilis.exchange.sending import Course
+from habilis.exchange.result import make_result
+from habilis.exchange.sending import Course, send
 from habilis.exchange.steps import Steps
 from habilis.manifest.model import RequestTemplate, Tool
-from habilis.messages import Answer, Exchange, Json, Pause, Request, Result, StepDone
-from habilis.templating import Scope, apply_map
+from habilis.messages import Answer, Exchange, Json, Pause, Request, StepDone
+from habilis.templating import Scope, Seen, apply_map
 
 
 def run_tool(tool: Tool, scope: Scope, bounds: Bounds) -> Exchange:
@@ -34,19 +34,24 @@ def run_tool(tool: Tool, scope: Scope, bounds: Bounds) -> Exchange:
     course = Course(bounds, scope.made)
     first = tool.steps[0]
     if not first.name:
-        answer, _ = yield from ask(first.request, scope, course, where=f"tool '{tool.name}'")
-        return _told(tool, answer, course)
+        last = yield from ask(first.request, scope, course, where=f"tool '{tool.name}'")
+        return (yield from _result(tool, last, scope, course))
     try:
         steps = Steps(tool, scope, course)
         yield from steps.run()
     except HabilisError as error:
         course.journal.settle(error)
         raise
-    return _told(tool, steps.last[0], course)
+    return (yield from _result(tool, steps.last, steps.scope, course))
 
 
-def _told(tool: Tool, answer: Answer, course: Course) -> Result:
-    result = pick_result(tool.result, answer)
+def _result(tool: Tool, last: tuple[Answer, Seen], scope: Scope, course: Course) -> Exchange:
+    # A file is asked for as it is: what the manifest says of the answer that led to it is not said of the file.
+    template = RequestTemplate(method="GET", url=tool.steps[-1].request.url)
+    answer, seen = last
+    result = yield from make_result(
+        tool, seen, answer, scope, course.bounds, lambda request: send(request, template, scope, course)
+    )
     return replace(result, notes=(*result.notes, *course.journal.notes)) if course.journal.notes else result
 
 

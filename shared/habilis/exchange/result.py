@@ -2,129 +2,72 @@
 
 import json
 import re
-from collections.abc import Mapping
-from http import HTTPStatus
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 
-from habilis.errors import UpstreamError, UpstreamProtocol
-from habilis.exchange.bodies import read_body, read_strictly
-from habilis.exchange.unreadable import Unreadable
-from habilis.exchange.words import is_web_page, one_line, reason_of
-from habilis.manifest.model import Decoding, RequestTemplate, ResultTemplate
-from habilis.messages import Answer, Json, Result
+from habilis.exchange.bodies import content_type
+from habilis.exchange.files import Fetch, Said, bring_files
+from habilis.exchange.filetypes import type_of
+from habilis.exchange.fill import Bounds
+from habilis.exchange.words import is_web_page
+from habilis.manifest.model import ResultTemplate, Tool
+from habilis.messages import Answer, Json, Result, ResultFile
 from habilis.redaction import clean
-from habilis.templating import MISSING, Scope, Seen, pick
+from habilis.templating import MISSING, Missing, Scope, Seen, pick
 
 _LONGEST_LINK = 2048
 _LONGEST_TEXT = 64 * 1024
-_UNDECIDED = frozenset({408, 425, 499})
-"""Statuses of 4xx after which the request may have been carried out all the same."""
-
-_LATER = frozenset({408, 425, 429})
-"""Statuses of 4xx that ask to come back later."""
-
 _LINK = re.compile(r"https?://[^\s/?#@\\<>\"]+(?:[/?#][^\s\\<>\"]*)?", re.IGNORECASE)
-_STRICT: Mapping[str, str] = {"json": "JSON", "jsonl": "JSON lines", "csv": "CSV", "xml": "XML"}
-"""Ways to read a body that do not fit every body."""
 
 
-def check_answer(
-    seen: Seen, answer: Answer, template: RequestTemplate, *, scope: Scope, where: str, is_read: bool
-) -> None:
-    """Raise where an answer is no good one, in the words of the manifest or else of the service.
-
-    It is a failure when its status is 400 or above and not among the template's `ok.statuses`, when `ok.fail_when`
-    holds, or when it cannot be read as what `decode` names. A 4xx answer to an action proves that nothing happened, and
-    so does an error inside a 2xx, which is the service's own no. A 5xx proves nothing, nor does an answer that cannot
-    be read: the outcome is unknown.
+def make_result(
+    tool: Tool, seen: Seen, answer: Answer, scope: Scope, bounds: Bounds, fetch: Fetch
+) -> Generator[Said, Answer | None, Result]:
+    """Bring the files of a call's last answer, and return what the agent is told.
 
     Args:
-        seen: What `seen_of` made of the answer.
-        template: Of the request that it answers.
-        scope: What the words of `errors` are filled with.
-        where: What the request was for, for messages.
-        is_read: Whether it changes nothing outside.
-
-    Raises:
-        UpstreamError: It is a failure.
-        UpstreamProtocol: It is not what `decode` names.
-    """
-    ok = template.ok
-    is_error = answer.status >= HTTPStatus.BAD_REQUEST and answer.status not in ok.statuses
-    if is_error or (ok.fail_when is not None and ok.fail_when.holds(scope, seen)):
-        raise _failure(seen, answer, template, scope=scope, where=where, is_read=is_read)
-    if template.decode in _STRICT and answer.body and (seen.body is None or isinstance(seen.body, str)):
-        _require_readable(answer, template.decode, where=where, is_read=is_read)
-
-
-def _failure(
-    seen: Seen, answer: Answer, template: RequestTemplate, *, scope: Scope, where: str, is_read: bool
-) -> UpstreamError:
-    status = answer.status
-    is_definite = is_read or status < HTTPStatus.BAD_REQUEST or proves_nothing_happened(status)
-    reason = reason_of(seen, template.ok.message)
-    said = _said(seen, template, scope)
-    if said:
-        words, hint = f": {said}", f"it said: {reason}" if reason else ""
-    elif reason:
-        words, hint = f": {reason}", _hint(status)
-    else:
-        words, hint = " with a web page" if is_web_page(answer) else "", _hint(status)
-    return UpstreamError(
-        f"answered {status}" + (" with an error" if status < HTTPStatus.BAD_REQUEST else "") + words,
-        where=where,
-        hint=hint,
-        retryable=is_definite and (status in _LATER or status >= HTTPStatus.INTERNAL_SERVER_ERROR),
-        outcome="not_sent" if is_definite else "unknown",
-    )
-
-
-def _said(seen: Seen, template: RequestTemplate, scope: Scope) -> str:
-    """What the manifest says of such a failure; "" when it says nothing."""
-    for rule in template.errors:
-        if rule.when.holds(scope, seen):
-            said = rule.say.fill(scope)
-            return "" if said is MISSING else one_line(said)
-    return ""
-
-
-def _require_readable(answer: Answer, decode: Decoding, *, where: str, is_read: bool) -> None:
-    what = f"a file in place of {_STRICT[decode]}"
-    if answer.size <= len(answer.body):
-        try:
-            read_strictly(answer, decode)
-            return
-        except Unreadable as error:
-            is_page = is_web_page(answer)
-            what = f"a web page in place of {_STRICT[decode]}" if is_page else f"a body that is {error}"
-    raise UpstreamProtocol(
-        f"answered {answer.status} with {what}",
-        where=where,
-        hint="open the address in a browser: a login, a firewall or a plugin may stand before the service",
-        outcome="not_sent" if is_read else "unknown",
-    )
-
-
-def proves_nothing_happened(status: int) -> bool:
-    """Whether an error of this status says that the request was not carried out."""
-    return HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in _UNDECIDED
-
-
-def pick_result(template: ResultTemplate, answer: Answer) -> Result:
-    """Pick what the agent is told; never fails, for the call itself is done.
-
-    Args:
-        template: Its `text` is a JSON pointer into the answer, or None for the whole of it.
-        answer: Any answer with a good status.
+        tool: Whose `result` says what that is: a pointer into the last answer, a template over everything saved, or
+            nothing for the files that came, else the whole of the answer.
+        seen: What was read of the answer.
+        answer: The last one of the call, good.
+        scope: Everything saved.
+        bounds: What may be reached.
+        fetch: Sends the requests for files that lie at an address.
 
     Returns:
-        Readable text; `link` when the text is a web address, or the answer has one at its top (`url`, `link`).
+        Readable text; `link` when the text is a web address, or the answer has one at its top (`url`, `link`). Only
+        files can fail: without them the call is done, whatever the service wrote.
+
+    Raises:
+        HabilisError: The call's file did not come; the outcome says that the service did its part.
     """
-    body = read_body(answer)
-    if template.text is None:
-        return Result(text=_readable(body), link=_top_link(body), data=body)
-    picked = pick(body, template.text)
+    brought = yield from bring_files(tool, seen, answer, scope, bounds, fetch)
+    told = _told(tool.result, seen, answer, scope, brought.files)
+    return replace(told, files=brought.files, notes=brought.notes)
+
+
+def _told(template: ResultTemplate, seen: Seen, answer: Answer, scope: Scope, files: Sequence[ResultFile]) -> Result:
+    body = seen.body
+    if template.said is None and template.text is None:
+        if files:
+            return Result(text="\n".join(f"{file.name} ({file.mime}, {file.size:,} bytes)" for file in files))
+        text = _size_told(answer) if body is None and answer.body.strip() not in {b"", b"null"} else _readable(body)
+        return Result(text=text, link=_top_link(body), data=body)
+    picked: Json | Missing = MISSING
+    if template.said is not None:
+        picked = template.said.fill(scope)
+    elif template.text is not None:
+        picked = pick(body, template.text)
     text = "no text in the answer" if picked is MISSING or picked in (None, "") else _readable(picked)
+    if picked is MISSING and is_web_page(answer):
+        text = "no text in the answer: it is a web page"
     return Result(text=text, link=text.strip() if is_link(text.strip()) else _top_link(body))
+
+
+def _size_told(answer: Answer) -> str:
+    """What an answer is called that is a file and is not kept."""
+    kind = type_of(answer.body) or content_type(answer.headers) or "of no known type"
+    return f"a file ({kind}, {max(answer.size, len(answer.body)):,} bytes)"
 
 
 def is_link(text: str) -> bool:
@@ -151,17 +94,3 @@ def _top_link(body: Json) -> str:
             if isinstance(value, str) and is_link(value):
                 return value
     return ""
-
-
-def _hint(status: int) -> str:
-    match status:
-        case 401:
-            return "check the account's keys, or sign it in again"
-        case 403:
-            return "the account may not do this there"
-        case 404:
-            return "check the address and what the call names"
-        case 429:
-            return "the service asks for a pause; try again later"
-        case _:
-            return ""

@@ -6,8 +6,8 @@ from typing import Final
 from zlib import crc32
 
 from habilis.errors import HabilisError, UpstreamProtocol, UpstreamTimeout, UpstreamUnavailable
+from habilis.exchange.checking import proves_nothing_happened
 from habilis.exchange.moments import read_moment
-from habilis.exchange.result import proves_nothing_happened
 from habilis.manifest.model import RequestTemplate, RetryRule
 from habilis.messages import Answer, Json, Request
 from habilis.templating import MISSING, Missing, Place, Seen

@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from habilis.errors import HabilisError, UpstreamError, UpstreamTimeout
+from habilis.exchange.checking import check_answer
 from habilis.exchange.cookies import CookieJar
 from habilis.exchange.fill import Bounds
 from habilis.exchange.journal import Journal
-from habilis.exchange.result import check_answer
 from habilis.exchange.retry import SAFE_METHODS, Tries
 from habilis.exchange.seen import seen_of
 from habilis.manifest.model import Idempotency, RequestTemplate

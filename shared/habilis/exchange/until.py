@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from habilis.errors import UpstreamTimeout
-from habilis.exchange.result import check_answer
+from habilis.exchange.checking import check_answer
 from habilis.exchange.retry import seconds_at
 from habilis.exchange.sending import Course, Talk, send
 from habilis.manifest.model import RequestTemplate, UntilRule

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from habilis.errors import UpstreamError, UpstreamProtocol
-from habilis.exchange.result import check_answer
+from habilis.exchange.checking import check_answer
 from habilis.exchange.seen import seen_of
 from habilis.manifest.model import ErrorRule, OkRule, RequestTemplate
 from habilis.messages import Answer
