@@ -30,14 +30,17 @@ class Need:
         programs: Found by `program`.
         files: Patterns, below "/", of files that no program stands for.
         packages: Debian packages that bring them.
+        root: Whether it has to be started by root.
     """
 
     programs: tuple[str, ...]
     files: tuple[str, ...] = ()
     packages: tuple[str, ...]
+    root: bool = False
 
 
 NEEDS: Mapping[str, Need] = {
+    "exim": Need(programs=("exim4", "openssl"), packages=("exim4-daemon-light", "openssl"), root=True),
     "git": Need(programs=("git",), packages=("git",)),
     "gitremote": Need(
         programs=("git", "nginx", "fcgiwrap", "openssl"),
@@ -83,12 +86,13 @@ def missing(part: str) -> list[str]:
     """Return what the part needs and the machine lacks; empty when the part can be started."""
     need = NEEDS[part]
     programs = [name for name in need.programs if not program(name)]
-    return programs + [file for file in need.files if not any(Path("/").glob(file))]
+    rights = ["root"] if need.root and os.geteuid() != 0 else []
+    return rights + programs + [file for file in need.files if not any(Path("/").glob(file))]
 
 
 def how_to_install(part: str) -> str:
     """Return the words that tell a person how to get the part, as `install: git nginx-light`."""
-    return f"install: {' '.join(NEEDS[part].packages)}"
+    return f"install: {' '.join(NEEDS[part].packages)}" + ("; run as root" if NEEDS[part].root else "")
 
 
 if __name__ == "__main__":

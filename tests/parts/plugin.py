@@ -1,8 +1,8 @@
 """Starts the real counterparts that tests ask for, and says at the end which ones were absent.
 
-A test says what it needs by the mark `part("git", "strace")` or by taking one of the fixtures `wordpress`, `mediawiki`
-and `gitremote` (which mark it by themselves: `pytest -m "not part"` leaves all of them out). What the machine lacks is
-skipped, with the packages to install as the reason; with HABILIS_PARTS=all it fails.
+A test says what it needs by the mark `part("git", "strace")` or by taking one of the fixtures `wordpress`, `mediawiki`,
+`gitremote` and `exim` (which mark it by themselves: `pytest -m "not part"` leaves all of them out). What the machine
+lacks is skipped, with the packages to install as the reason; with HABILIS_PARTS=all it fails.
 """
 
 import json
@@ -10,10 +10,12 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from email import message_from_bytes, policy
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,53 @@ class GitRemote:
             script.write_text(hook)
             script.chmod(0o755)
         return f"{self.url}/{name}.git"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exim:
+    """A running Exim, as `tests/parts/exim.py` describes it.
+
+    Attributes:
+        port: Where encryption begins with STARTTLS.
+        tls_port: Where it begins with the first byte.
+        ca: The certificate to trust; it is for localhost.
+        maildir: The folder of all mail; see `mails`.
+        largest_bytes: The largest mail that is taken.
+    """
+
+    port: int
+    tls_port: int
+    user: str
+    password: str
+    ca: str
+    maildir: Path
+    largest_bytes: int
+
+    def mails(self, subject: str, *, count: int = 1) -> list[bytes]:
+        """Wait until as many mails of that subject have come in, and return them as they lie there."""
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            raws = [path.read_bytes() for path in sorted((self.maildir / "new").glob("*"))]
+            found = [raw for raw in raws if message_from_bytes(raw, policy=policy.default)["Subject"] == subject]
+            if len(found) >= count:
+                return found
+            time.sleep(0.02)
+        pytest.fail(f"no mail {subject!r} came in", pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def exim() -> Iterator[Exim]:
+    """A real mail server, started for the first test that takes it."""
+    with _started("exim") as facts:
+        yield Exim(
+            port=facts["port"],
+            tls_port=facts["tls_port"],
+            user=facts["user"],
+            password=facts["password"],
+            ca=facts["ca"],
+            maildir=Path(facts["maildir"]),
+            largest_bytes=facts["largest_bytes"],
+        )
 
 
 @pytest.fixture(scope="session")
