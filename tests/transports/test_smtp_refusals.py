@@ -1,5 +1,6 @@
 """A mail server that says no, hangs up or falls silent: what is told, and what it means for the mail."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -240,7 +241,11 @@ def big(tmp_path):
             UpstreamError,
             "does not take the message: 552 too much",
         ),
-        ((b"354 send it\r\n", 0.1, CLOSE), UpstreamProtocol, "closed the connection"),
+        (
+            (b"354 send it\r\n", 0.1, CLOSE),
+            UpstreamProtocol,
+            "(closed|broke) the connection( off before a whole answer came)?",
+        ),
         ((b"354 send it\r\n250 kept\r\n", 5.0), UpstreamProtocol, "answers before it was asked"),
         ((b"354 send it\r\n", 5.0), UpstreamTimeout, "gave no whole answer within 1 s"),
     ],
@@ -249,7 +254,7 @@ def test_a_server_that_stops_listening_in_the_middle_of_a_mail_was_not_sent_to(s
     with MailHost(says={"DATA": said}, offers=("AUTH PLAIN",)) as host, pytest.raises(error) as caught:
         sending(host, attachments=(big,), timeout_s=1)
 
-    assert caught.value.message == f"127.0.0.1 {words}"
+    assert re.fullmatch(f"127.0.0.1 {words}", caught.value.message)
     assert caught.value.outcome == "not_sent"
     assert host.messages == []
 

@@ -109,7 +109,8 @@ def deliver(line: Line, mail: Mail, composed: Composed, delivery: Delivery) -> S
     try:
         _stream(line, composed, delivery)
         delivery.ended = True
-        line.wire.write(b".\r\n")
+        with suppress(NotTakenError):
+            line.wire.write(b".\r\n")
         end = line.reply()
     except HabilisError as error:
         error.outcome = delivery.outcome
@@ -171,12 +172,15 @@ def _addressed(line: Line, mail: Mail, delivery: Delivery) -> tuple[tuple[str, .
 
 def _stream(line: Line, composed: Composed, delivery: Delivery) -> None:
     """Send all but the end of the message; a server that speaks up before that wants no more of it."""
-    for piece in composed.pieces(delivery.where):
-        with suppress(NotTakenError):
-            if not line.is_speaking:
-                line.wire.write(piece)
-                continue
-        reply = line.reply()
-        if reply.is_good:
-            raise delivery.broken("answers before it was asked")
-        raise refused("does not take the message", reply, delivery)
+    # What it says is read below; a connection that it broke off has nothing to read, which is told there.
+    with suppress(NotTakenError):
+        for piece in composed.pieces(delivery.where):
+            if line.is_speaking:
+                break
+            line.wire.write(piece)
+        else:
+            return
+    reply = line.reply()
+    if reply.is_good:
+        raise delivery.broken("answers before it was asked")
+    raise refused("does not take the message", reply, delivery)
