@@ -15,14 +15,20 @@ json_values = st.recursive(
 )
 placeholders = st.sampled_from([
     "{{a}}", "{{b}}", "{{ a }}", "{{a|d}}", "{{a|1}}", "{{a.0.b}}", "{{a.*.b}}", "{{item.b}}", "{{a|}}", "{{a.b|null}}",
-    "${A}", "${B|x}", "${A|urlencode}", "${B|urlencode|y z}",
+    "${A}", "${B|x}", "${A|urlencode}", "${B|urlencode|y z}", "{{first(a)}}", "{{last(a).b|x}}", "{{count(b)}}",
+    "{{join(a, '{{b}}')}}", "{{json(a)}}", "{{cut(a, 2)}}", "{{replace(a, 'a', '${A}')}}", "{{lower(item.b)}}",
 ])  # fmt: skip
 template_texts = st.lists(placeholders | texts | st.sampled_from(["/", "?", "{{", "}}", "${", "https://h"])).map(
     "".join
 )
 templates = st.recursive(
     st.none() | st.booleans() | st.integers() | template_texts,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(texts, inner, max_size=3)
+        | st.fixed_dictionaries({"$each": st.sampled_from(["a", "{{b}}", "split(a, 'a')"]), "$do": inner})
+        | st.fixed_dictionaries({"$if": st.sampled_from(["a", "{{b}}", {"not": "{{item.b}}"}]), "x": inner})
+    ),
     max_leaves=8,
 )
 arguments = st.dictionaries(st.sampled_from(["a", "b", "item"]), json_values, max_size=3)

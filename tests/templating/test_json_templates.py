@@ -166,7 +166,47 @@ def test_a_template_of_endless_depth_is_refused():
 def test_compiling_and_filling_raise_nothing_but_our_errors(template, arguments, keys):
     with suppress(HabilisError):
         filled = compile_json(template).fill(Scope(arguments, keys))
-        assert filled is MISSING or isinstance(filled, type(template)) or isinstance(template, str)
+        made = list if isinstance(template, dict) and "$each" in template else type(template)
+        assert filled is MISSING or isinstance(filled, made) or isinstance(template, str)
+
+
+CANARY = "sk-canary-0123456789"
+FILLS = ["{{a}}", "x{{a}}y", "{{a.b}}", "{{first(a)}}", "{{json(a)}}", "{{lower(a)}}", "{{replace(a, 'x', '${A}')}}"]
+
+
+WRITTEN_LIKE_PLACEHOLDERS = st.sampled_from(["${A}", "{{first(b)}}", "{{hmac(b, A)}} ${A|urlencode}"])
+
+
+@given(strategies.json_values | WRITTEN_LIKE_PLACEHOLDERS)
+def test_no_value_is_ever_filled_itself(value):
+    try:
+        filled = compile_json(FILLS).fill(Scope({"a": value, "b": [CANARY]}, {"A": CANARY}))
+    except HabilisError:
+        return
+
+    assert CANARY not in json.dumps(filled)
+
+
+@given(strategies.odd_texts | WRITTEN_LIKE_PLACEHOLDERS)
+def test_no_entry_of_a_list_is_ever_filled_itself(text):
+    template = compile_json({"$each": "split(a, ' ')", "$do": "{{item}}"})
+
+    filled = template.fill(Scope({"a": text, "b": [CANARY]}, {"A": CANARY}))
+
+    assert " ".join(filled) == text
+
+
+@given(st.lists(strategies.json_values, max_size=4))
+def test_entries_of_a_list_keep_their_types(values):
+    template = compile_json({"$each": "a", "$do": {"value": "{{item}}", "first": "{{first(item)|none}}"}})
+    wanted = [value if isinstance(value, list) else [value] for value in values]
+
+    filled = template.fill(Scope({"a": wanted}, {}))
+
+    assert all(one["value"] is value for one, value in zip(filled, wanted, strict=True))
+    assert all(
+        one["first"] is value[0] if value else one["first"] == "none" for one, value in zip(filled, wanted, strict=True)
+    )
 
 
 @given(strategies.json_values)

@@ -21,8 +21,8 @@ _UNSAFE = re.compile(r"[^ !#-\[\]-~]+")
 _ATTR_CHAR = "!#$&+-.^_`|~"
 # Letters that Unicode takes apart into nothing simpler.
 _SPELT = str.maketrans({
-    '"': "'", "ß": "ss", "\u0131": "i", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ł": "l", "Ł": "L",
-    "đ": "d", "Đ": "D",
+    '"': "'", "ß": "ss", "\u0131": "i", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ł": "l",
+    "Ł": "L", "đ": "d", "Đ": "D",
 })  # fmt: skip
 
 

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
+from math import isfinite
 
 from habilis.errors import ArgsInvalid
 from habilis.reading import Json
-from habilis.templating.functions.function import Function, is_whole
+from habilis.templating.functions.function import Function
 
 _DIRECTIVE = re.compile(r"%(:z|.|$)", re.DOTALL)
 _DIGITS = re.compile(r"-?\d{1,17}")
@@ -82,11 +83,11 @@ def _unix(value: Json) -> int:
 
 def _moment(value: Json, function: str) -> datetime:
     """What a value says; without a zone where it says none."""
-    if is_whole(value):
-        value = str(int(value))  # type: ignore[arg-type] # is_whole leaves numbers only
-    if not isinstance(value, str):
+    if isinstance(value, float) and isfinite(value):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | str):
         raise _no_date(function)
-    text = value.strip()
+    text = str(value).strip()
     try:
         if _DIGITS.fullmatch(text) and len(text) != len("20261130"):
             return _from_number(int(text))

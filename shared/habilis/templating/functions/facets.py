@@ -10,7 +10,7 @@ _FOUND = re.compile(
     r"(?<![\w/@.])(?:(?P<link>https?://[^\s<>\"]+)|@(?P<mention>(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{0,62}))",
     re.IGNORECASE,
 )
-_TRAILING = ".,;:!?'\"*_~`"
+_TRAILING = ".,;:!?…'\"”\u2019»*_~`"
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 _SHORTEST_LINK = len("https://") + 1
 
@@ -33,13 +33,16 @@ def _facets(value: Json) -> list[Json]:
 
 def _without_trailing(shown: str) -> str:
     """A link or mention without what ends the sentence around it; a bracket stays where it was opened inside."""
-    while shown:
-        last = shown[-1]
-        is_stray = last in _BRACKETS and shown.count(last) > shown.count(_BRACKETS[last])
-        if last not in _TRAILING and not is_stray:
+    surplus = {closing: shown.count(closing) - shown.count(opening) for closing, opening in _BRACKETS.items()}
+    end = len(shown)
+    while end:
+        last = shown[end - 1]
+        if surplus.get(last, 0) > 0:
+            surplus[last] -= 1
+        elif last not in _TRAILING:
             break
-        shown = shown[:-1]
-    return shown
+        end -= 1
+    return shown[:end]
 
 
 FUNCTIONS: Mapping[str, Function] = {

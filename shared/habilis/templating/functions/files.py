@@ -8,7 +8,7 @@ from habilis.reading import Json
 from habilis.templating.files import FileValue
 from habilis.templating.functions.function import Function, is_whole, kind_of, list_in
 
-_MIME = re.compile(r"\*|[a-z0-9.+-]+/(?:\*|[a-z0-9.+-]+)", re.IGNORECASE)
+_MIME = re.compile(r"\*(?:/\*)?|[a-z0-9.+-]+/(?:\*|[a-z0-9.+-]+)", re.IGNORECASE)
 _MOST_CHUNKS = 10_000
 # A fact of the whole file that is none of its parts.
 _OF_THE_WHOLE = ("sha256", "base64")

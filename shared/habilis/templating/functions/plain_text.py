@@ -17,7 +17,6 @@ _LINES = {"article", "br", "dd", "div", "dt", "figure", "footer", "header", "li"
 _INSIDE = {"a", "img", "td", "th"}
 _TOKEN = re.compile(r"<(?P<end>/?)(?P<tag>[a-z0-9]+)(?: (?:href|alt)=\"(?P<value>[^\"]*)\")?[^>]*>|(?P<text>[^<]+)")
 _BLANKS = re.compile(r"[ \t\n\f\r]+")
-_LINE_ENDS = re.compile(r"[ \t]+\n")
 _MANY_LINES = re.compile(r"\n{3,}")
 
 
@@ -39,11 +38,14 @@ class _Shaped:
 
     def __init__(self) -> None:
         self._out: list[str] = []
+        self._last = "\n"
+        self._is_marked = False
         self._lists: list[int | None] = []
-        self._link: tuple[int, str] | None = None
-        self._keeps_blanks = 0
+        self._link: tuple[int, str] = (0, "")
+        self._is_kept = False
 
     def read(self, html: str) -> str:
+        """The plain text of a piece of HTML."""
         import nh3
 
         shaped = nh3.clean(
@@ -61,60 +63,59 @@ class _Shaped:
                 self._close(token["tag"])
             else:
                 self._open(token["tag"], unescape(token["value"] or ""))
-        return _MANY_LINES.sub("\n\n", _LINE_ENDS.sub("\n", "".join(self._out))).strip()
+        lines = "".join(self._out).split("\n")
+        return _MANY_LINES.sub("\n\n", "\n".join(line.rstrip(" \t") for line in lines)).strip()
 
     def _add_text(self, text: str) -> None:
-        if self._keeps_blanks:
+        if not self._is_kept:
+            text = _BLANKS.sub(" ", text)
+            text = text.lstrip(" ") if self._last in {"\n", " "} else text
+        self._put(text)
+
+    def _put(self, text: str) -> None:
+        if text:
             self._out.append(text)
-            return
-        text = _BLANKS.sub(" ", text)
-        before = self._out[-1] if self._out else "\n"
-        self._out.append(text.lstrip(" ") if before.endswith(("\n", " ")) else text)
+            self._last, self._is_marked = text[-1], False
 
     def _open(self, tag: str, value: str) -> None:
         self._break(tag)
-        if tag == "a" and value:
+        if tag == "a":
             self._link = (len(self._out), value)
         elif tag == "img":
-            self._out.append(value)
+            self._put(value)
         elif tag in {"ul", "ol"}:
             self._lists.append(1 if tag == "ol" else None)
         elif tag == "li":
-            self._out.append(self._mark())
-        self._keeps_blanks += tag == "pre"
+            self._put_mark()
+        elif tag == "pre":
+            self._is_kept = True
 
     def _close(self, tag: str) -> None:
-        if tag == "a" and self._link:
-            start, address = self._link
-            self._link = None
-            if "".join(self._out[start:]).strip() != address:
-                self._out.append(f" ({address})")
+        start, address = self._link
+        if tag == "a" and address and "".join(self._out[start:]).strip() != address:
+            self._put(f" ({address})")
         elif tag in {"td", "th"}:
-            self._out.append(" ")
+            self._put(" ")
         elif tag in {"ul", "ol"} and self._lists:
             self._lists.pop()
-        self._keeps_blanks -= tag == "pre"
+        elif tag == "pre":
+            self._is_kept = False
         self._break(tag)
 
     def _break(self, tag: str) -> None:
-        # A list inside a list, and a paragraph in an entry, continue the entry's lines.
+        # What stands in a list continues the lines of its entry.
         if tag in _PARAGRAPHS and not self._lists:
-            self._out.append("\n\n")
-        elif (tag in _PARAGRAPHS or tag in _LINES) and not self._at_start_of_line(tag):
-            self._out.append("\n")
+            self._put("\n\n")
+        elif tag == "br" or (tag in _PARAGRAPHS | _LINES and self._last != "\n" and not self._is_marked):
+            self._put("\n")
 
-    def _at_start_of_line(self, tag: str) -> bool:
-        last = next((piece for piece in reversed(self._out) if piece), "\n")
-        return tag != "br" and (last.endswith("\n") or last == self._last_mark)
-
-    def _mark(self) -> str:
+    def _put_mark(self) -> None:
+        """Put what begins an entry of a list: a dash or its number, further in for a list in a list."""
         number = self._lists[-1] if self._lists else None
         if number is not None:
             self._lists[-1] = number + 1
-        self._last_mark = f"{'  ' * (len(self._lists) - 1)}{'-' if number is None else f'{number}.'} "
-        return self._last_mark
-
-    _last_mark = ""
+        self._put(f"{'  ' * (len(self._lists) - 1)}{'-' if number is None else f'{number}.'} ")
+        self._is_marked = True
 
 
 @cache
