@@ -59,6 +59,14 @@ class Course:
         self.gone_s += seconds
         return Pause(seconds=seconds, where=where)
 
+    def ready(self, request: Request, template: RequestTemplate, scope: Scope) -> Request:
+        """The request with what belongs to this one time that it is sent: its signature, and cookies."""
+        if template.sign is not None:
+            from habilis.exchange.signing import signed
+
+            request = signed(request, template.sign, scope, now=self.now())
+        return self.jar.onto(request)
+
     def named(self, request: Request, rule: Idempotency, scope: Scope) -> Request:
         """The request with the header by which the service knows it, another one for each request of the call."""
         value = fill_header(rule.value, scope, name=rule.header)
@@ -87,7 +95,7 @@ def send(request: Request, template: RequestTemplate, scope: Scope, course: Cour
     while True:
         course.seen = None
         try:
-            answer = yield course.jar.onto(request)
+            answer = yield course.ready(request, template, scope)
         except HabilisError as error:
             if isinstance(error, UpstreamTimeout):
                 course.gone_s += request.timeout_s
