@@ -60,7 +60,11 @@ def asset_files(
         UnsafePath: It is a link, or its path is one that is never used.
         TooLarge: It is bigger than a call may send.
     """
-    return tuple(_file(home, revision, f"{folder}/{file.file}", file, facts) for file in asset.files)
+    paths = [f"{folder}/{file.file}" for file in asset.files]
+    return tuple(
+        file_value(_place(home, revision, path, file), file, facts, where=path)
+        for path, file in zip(paths, asset.files, strict=True)
+    )
 
 
 def wanted_facts(tool: Tool) -> frozenset[str]:
@@ -77,8 +81,19 @@ def digest(path: str) -> str:
         raise _unreadable(path) from None
 
 
-def _file(home: Home, revision: Revision, path: str, file: AssetFile, facts: frozenset[str]) -> FileValue:
-    place = _place(home, revision, path, file)
+def file_value(place: Path, file: AssetFile, facts: frozenset[str], *, where: str) -> FileValue:
+    """A file as templates see it.
+
+    Args:
+        place: Where its bytes lie.
+        file: What its asset says of it.
+        facts: As for `asset_files`.
+        where: The file, for messages.
+
+    Raises:
+        EngineFailed: It cannot be read.
+        TooLarge: It is bigger than a call may send.
+    """
     try:
         size = place.stat().st_size
         with place.open("rb") as opened:
@@ -86,12 +101,12 @@ def _file(home: Home, revision: Revision, path: str, file: AssetFile, facts: fro
     except OSError:
         raise _unreadable(str(place)) from None
     if size > LARGEST_UPLOAD_BYTES:
-        raise TooLarge(f"the file {file.name!r} is larger than {LARGEST_UPLOAD_BYTES >> 20} MiB", where=path)
+        raise TooLarge(f"the file {file.name!r} is larger than {LARGEST_UPLOAD_BYTES >> 20} MiB", where=where)
     known: dict[str, Json] = {"name": file.name, "mime": file.mime or _type(head, file), "size": size, "alt": file.alt}
-    return FileValue({**known, **_further(place, path, size, facts)}, path=str(place))
+    return FileValue({**known, **_further(place, where, size, facts)}, path=str(place))
 
 
-def _further(place: Path, path: str, size: int, facts: frozenset[str]) -> dict[str, Json]:
+def _further(place: Path, where: str, size: int, facts: frozenset[str]) -> dict[str, Json]:
     """The facts that take a look into the file."""
     found: dict[str, Json] = {}
     if facts & {"width", "height"}:
@@ -107,7 +122,7 @@ def _further(place: Path, path: str, size: int, facts: frozenset[str]) -> dict[s
         if size > LARGEST_BASE64_BYTES:
             raise TooLarge(
                 f"this service takes the file as base64, and it is larger than {LARGEST_BASE64_BYTES >> 20} MiB",
-                where=path,
+                where=where,
                 hint="make it smaller",
             )
         found["base64"] = b64encode(place.read_bytes()).decode()
