@@ -1,6 +1,17 @@
 import pytest
 
-from habilis.cassettes import FAULTS, Cassette, Interaction, Player, Sent, UnexpectedRequest, read_cassette, read_fault
+from habilis.cassettes import (
+    FAULTS,
+    Cassette,
+    Exchanged,
+    Interaction,
+    Paused,
+    Player,
+    Sent,
+    UnexpectedRequest,
+    read_cassette,
+    read_fault,
+)
 from habilis.errors import ArgsInvalid
 
 SITE = "https://social.example"
@@ -53,7 +64,10 @@ def test_answers_come_in_the_order_of_the_recording():
 
     assert (first.status, first.body, second.status) == (202, b'{"id": 1}', 206)
     assert first.headers == (("Content-Type", "application/json"),)
-    assert [(one.method, one.status, one.fault) for one in player.exchanged] == [("POST", 202, ""), ("GET", 206, "")]
+    assert player.events == [
+        Exchanged(method="POST", url=f"{SITE}/media", status=202),
+        Exchanged(method="GET", url=f"{SITE}/media/1", status=206),
+    ]
     assert player.missing == [f"request 3 was not sent: POST {SITE}/statuses (line 7)"]
 
 
@@ -80,10 +94,16 @@ def test_a_request_after_the_last_one_is_not_in_the_cassette():
 def test_a_429_asks_to_wait_and_leaves_the_recorded_answer_for_the_next_try():
     player = Player(THREE, fault=read_fault("429"))
 
-    refused, done = player.answer(sent("POST", "/media")), player.answer(sent("POST", "/media"))
+    refused = player.answer(sent("POST", "/media"))
+    player.pause(7.0)
+    done = player.answer(sent("POST", "/media"))
 
     assert (refused.status, dict(refused.headers)["Retry-After"], done.status) == (429, "7", 202)
-    assert [one.fault for one in player.exchanged] == ["429", ""]
+    assert player.events == [
+        Exchanged(method="POST", url=f"{SITE}/media", status=429, fault="429"),
+        Paused(pause_s=7.0),
+        Exchanged(method="POST", url=f"{SITE}/media", status=202),
+    ]
 
 
 def test_a_401_comes_in_the_middle():
@@ -151,6 +171,7 @@ def test_a_repeated_cursor_is_the_first_page_of_the_list_once_more():
     ("fault", "tape", "place"),
     [
         ("repeated-cursor", THREE, None),
+        ("repeated-cursor", PAGES, 3),
         ("repeated-cursor@1", PAGES, None),
         ("429@4", THREE, None),
         ("429", cassette(), None),

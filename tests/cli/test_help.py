@@ -9,9 +9,10 @@ import pytest
 from habilis.cli import habilis
 
 WANTED = {
-    "init", "projects add", "projects ls", "abilities install", "abilities ls", "abilities show", "accounts add",
-    "accounts ls", "accounts set", "accounts default", "accounts rm", "accounts allow-private", "tools", "call",
-    "publish", "approvals ls", "approvals show", "approvals approve", "approvals deny", "snapshot", "tokens new",
+    "init", "projects add", "projects ls", "abilities install", "abilities ls", "abilities show", "abilities test",
+    "accounts add", "accounts ls", "accounts set", "accounts default", "accounts rm", "accounts allow-private",
+    "tools", "call", "publish", "approvals ls", "approvals show", "approvals approve", "approvals deny", "snapshot",
+    "tokens new",
 }  # fmt: skip
 CHANGES = {
     "init", "projects add", "abilities install", "accounts add", "accounts set", "accounts default", "accounts rm",

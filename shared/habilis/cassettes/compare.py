@@ -61,13 +61,13 @@ def differences(expected: Interaction, sent: Sent) -> list[str]:
 
 
 def _address(expected: Interaction, sent: Sent) -> Iterator[str]:
-    yield from _differing("method", expected.method, sent.method)
+    yield from differing("method", expected.method, sent.method)
     wanted, got = urlsplit(expected.url), urlsplit(sent.url)
-    yield from _differing("address", _place(expected.url), _place(sent.url))
-    yield from _differing("path", unquote(wanted.path) or "/", unquote(got.path) or "/")
+    yield from differing("address", _place(expected.url), _place(sent.url))
+    yield from differing("path", unquote(wanted.path) or "/", unquote(got.path) or "/")
     if "%2f" in f"{wanted.path}{got.path}".lower():
         # Decoded, a slash inside a part of the path would look like one between two parts.
-        yield from _differing("path", wanted.path.lower(), got.path.lower())
+        yield from differing("path", wanted.path.lower(), got.path.lower())
     yield from _pairs("query", wanted.query, got.query)
 
 
@@ -80,7 +80,7 @@ def _place(url: str) -> str:
 def _body(expected: Interaction, sent: Sent) -> Iterator[str]:
     kind, wanted_kind = _kind(sent.headers), _kind(expected.headers)
     if not expected.body or not sent.body:
-        yield from _differing("body", _summary(expected.body), _summary(sent.body))
+        yield from differing("body", _summary(expected.body), _summary(sent.body))
         return
     if wanted_kind and kind != wanted_kind:
         yield f"content type: expected {wanted_kind}, got {kind or 'none'}"
@@ -99,24 +99,24 @@ def _json(expected: Interaction, sent: Sent) -> Iterator[str]:
     except BadInput:
         yield from _raw(expected, sent)
         return
-    yield from _values("", wanted, got)
+    yield from differing_values("body", wanted, got)
 
 
-def _values(path: str, wanted: Json, got: Json) -> Iterator[str]:
-    """Where two JSON values differ, by the pointer to each place."""
+def differing_values(what: str, wanted: Json, got: Json, path: str = "") -> Iterator[str]:
+    """Where two JSON values differ, a line each that says `what` and the pointer to the place."""
     if isinstance(wanted, dict) and isinstance(got, dict):
         for name in [*wanted, *(name for name in got if name not in wanted)]:
             inside = f"{path}/{name}"
             if name in wanted and name in got:
-                yield from _values(inside, wanted[name], got[name])
+                yield from differing_values(what, wanted[name], got[name], inside)
             else:
                 sides = (_json_text(side[name]) if name in side else None for side in (wanted, got))
-                yield from _differing(f"body {inside}", *sides)
+                yield from differing(f"{what} {inside}", *sides)
     elif isinstance(wanted, list) and isinstance(got, list) and len(wanted) == len(got):
         for index, (one, other) in enumerate(zip(wanted, got, strict=True)):
-            yield from _values(f"{path}/{index}", one, other)
+            yield from differing_values(what, one, other, f"{path}/{index}")
     elif isinstance(wanted, bool) != isinstance(got, bool) or wanted != got:
-        yield from _differing(f"body {path or '/'}", _json_text(wanted), _json_text(got))
+        yield from differing(f"{what} {path or '/'}", _json_text(wanted), _json_text(got))
 
 
 def _json_text(value: Json) -> str:
@@ -131,7 +131,7 @@ def _pairs(what: str, wanted_text: str, got_text: str) -> Iterator[str]:
     """Where two urlencoded texts differ: values of one name keep their order, names need not."""
     wanted, got = _by_name(wanted_text), _by_name(got_text)
     for name in [*wanted, *(name for name in got if name not in wanted)]:
-        yield from _differing(f"{what} {name}", _listed(wanted.get(name)), _listed(got.get(name)))
+        yield from differing(f"{what} {name}", _listed(wanted.get(name)), _listed(got.get(name)))
 
 
 def _by_name(text: str) -> dict[str, list[str]]:
@@ -147,8 +147,8 @@ def _multipart(expected: Interaction, sent: Sent) -> Iterator[str]:
         yield f"multipart: expected {len(wanted)} parts, got {len(got)}"
     for number, (one, other) in enumerate(zip(wanted, got, strict=False), 1):
         for name in sorted({name for name, _ in (*one.head, *other.head)}):
-            yield from _differing(f"part {number} {name}", dict(one.head).get(name), dict(other.head).get(name))
-        yield from _differing(f"part {number}", _summary(one.content), _summary(other.content))
+            yield from differing(f"part {number} {name}", dict(one.head).get(name), dict(other.head).get(name))
+        yield from differing(f"part {number}", _summary(one.content), _summary(other.content))
 
 
 def _parts(body: bytes, content_type: str) -> list[_Part]:
@@ -168,7 +168,7 @@ def _part(piece: bytes, end: bytes) -> _Part:
 
 
 def _raw(expected: Interaction, sent: Sent) -> Iterator[str]:
-    yield from _differing("body", _summary(expected.body), _summary(sent.body))
+    yield from differing("body", _summary(expected.body), _summary(sent.body))
 
 
 _COMPARERS: Mapping[str, Callable[[Interaction, Sent], Iterator[str]]] = {
@@ -188,7 +188,7 @@ def _summary(body: bytes) -> str | None:
     return f"{len(body)} bytes, SHA-256 {hashlib.sha256(body).hexdigest()[:16]}"
 
 
-def _differing(what: str, wanted: str | None, got: str | None) -> Iterator[str]:
+def differing(what: str, wanted: str | None, got: str | None) -> Iterator[str]:
     """The line that says what was expected and what came; none where both are the same."""
     if wanted == got:
         return

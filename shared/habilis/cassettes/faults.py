@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Literal, cast
 from urllib.parse import urlsplit
 
+from habilis.cassettes.compare import Sent, differences
 from habilis.cassettes.model import Cassette
 from habilis.errors import ArgsInvalid
 
@@ -60,7 +61,9 @@ def read_fault(text: str) -> Fault:
 
 
 def _second_page(cassette: Cassette) -> int | None:
-    """The first request that goes where the one before it went: a list is read on."""
-    wheres = [(one.method, urlsplit(one.url)[:3]) for one in cassette.interactions]
-    pairs = enumerate(pairwise(wheres), 2)
-    return next((number for number, (one, other) in pairs if one == other), None)
+    """The first request that differs in one thing from the one before it, its page: a list is read on."""
+    for number, (one, other) in enumerate(pairwise(cassette.interactions), 2):
+        again = Sent(method=other.method, url=other.url, headers=other.headers, body=other.body, is_read=True)
+        if urlsplit(one.url)[:3] == urlsplit(other.url)[:3] and len(differences(one, again)) == 1:
+            return number
+    return None

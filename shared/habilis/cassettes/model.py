@@ -1,6 +1,6 @@
 """What a cassette of an ability holds, as data.
 
-Source: docs/format.md "Cassettes".
+Source: docs/cassettes.md.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFile:
-    """A file that the case's asset has."""
+    """A file that the case's asset has; its type is "" when its bytes tell."""
 
     name: str
     mime: str

@@ -50,11 +50,18 @@ class Exchanged:
     fault: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paused:
+    """A pause that a real call would have made."""
+
+    pause_s: float
+
+
 class Player:
     """One run through a cassette.
 
     Attributes:
-        exchanged: What was sent so far and how it was answered.
+        events: What happened so far, in order.
     """
 
     def __init__(
@@ -67,7 +74,7 @@ class Player:
             fault: A fault to play at its place.
             idempotency: Headers, in lower case, by which the service knows a request that it has seen.
         """
-        self.exchanged: list[Exchanged] = []
+        self.events: list[Exchanged | Paused] = []
         self._cassette = cassette
         self._fault = fault
         self._fault_at = fault.place(cassette) if fault else None
@@ -80,6 +87,10 @@ class Player:
         """The recorded requests that were not sent, a line each."""
         rest = enumerate(self._cassette.interactions[self._next :], self._next + 1)
         return [f"request {number} was not sent: {one} (line {one.line})" for number, one in rest]
+
+    def pause(self, seconds: float) -> None:
+        """Note a pause; none is made."""
+        self.events.append(Paused(pause_s=seconds))
 
     def answer(self, sent: Sent) -> Played:
         """The answer to a request.
@@ -99,7 +110,7 @@ class Player:
             told = f"request {number} is not the recorded one: {sent}, recorded {recorded} (line {recorded.line})"
             raise UnexpectedRequest([told, *(f"  {line}" for line in lines)])
         played, fault = self._played(number, recorded)
-        self.exchanged.append(Exchanged(method=sent.method, url=sent.url, status=played.status, fault=fault))
+        self.events.append(Exchanged(method=sent.method, url=sent.url, status=played.status, fault=fault))
         return played
 
     def _played(self, number: int, recorded: Interaction) -> tuple[Played, str]:
@@ -125,7 +136,7 @@ class Player:
         """The whole answer, to a request whose first answer was cut; it must be one that may be sent twice."""
         if not sent.is_read and not self._idempotency & sent.headers.keys():
             raise UnexpectedRequest([f"sent again, although it may have been done the first time: {sent}"])
-        self.exchanged.append(Exchanged(method=sent.method, url=sent.url, status=recorded.status))
+        self.events.append(Exchanged(method=sent.method, url=sent.url, status=recorded.status))
         return _recorded(recorded)
 
 

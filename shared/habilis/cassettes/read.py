@@ -16,8 +16,8 @@ NOON = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 
 _T = TypeVar("_T")
 _TOP = ("case", "interactions", "version", "metadata")
-_CASE = ("tool", "source", "arguments", "keys", "files", "now", "expect")
-_EXPECT = ("text", "link", "error", "says", "files", "rows", "pauses_s")
+CASE_FIELDS = ("tool", "source", "arguments", "keys", "files", "now", "expect")
+EXPECT_FIELDS = ("text", "link", "error", "says", "files", "rows", "pauses_s")
 _FILE = ("name", "mime", "alt", "text", "base64")
 
 
@@ -55,7 +55,7 @@ class _Reading:
     def _case(self, part: Part) -> Case:
         if part.value is None:
             self.faults.add(part.path, "missing; it says which tool or source is run, and what is expected")
-        self._only(part, _CASE)
+        self._only(part, CASE_FIELDS)
         tool, source = self._text(part.at("tool")), self._text(part.at("source"))
         if part.value is not None and bool(tool) == bool(source):
             self.faults.add(part.path, "expected a tool or a source, one of them")
@@ -71,7 +71,7 @@ class _Reading:
         )
 
     def _expected(self, part: Part) -> Expected:
-        self._only(part, _EXPECT)
+        self._only(part, EXPECT_FIELDS)
         files, rows, pauses = part.at("files"), part.at("rows"), part.at("pauses_s")
         return Expected(
             text=self._text(part.at("text")) if part.at("text").value is not None else None,
@@ -101,7 +101,7 @@ class _Reading:
         content = self._text(text).encode() if encoded.value is None else self._decoded(encoded)
         return CaseFile(
             name=self._required(part.at("name")),
-            mime=self._required(part.at("mime")),
+            mime=self._text(part.at("mime")),
             content=content,
             alt=self._text(part.at("alt")),
         )

@@ -1,9 +1,10 @@
-"""`habilis abilities`: install, list, show."""
+"""`habilis abilities`: install, list, show, test."""
 
 import sys
 
 import click
 
+from habilis.cassettes.faults import FAULTS, read_fault
 from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk
 from habilis.cli.text import columns, one_line
 from habilis.engine.installs import Plan, install, list_installed, plan_install, show_ability
@@ -70,6 +71,36 @@ def abilities_show(desk: Desk, ability: str) -> None:
     """Show what an installed ABILITY, or one that Habilis ships, brings: keys, hosts, tools, channels."""
     includes = show_ability(desk.home, ability)
     desk.show(includes, _described(includes))
+
+
+@abilities.command("test", short_help="Run an ABILITY's own cassettes; nothing is sent.")
+@click.argument("ability")
+@click.option("--project", default="", metavar="P", help="Look among this project's own abilities as well.")
+@click.option("--fault", default="", metavar="F", help=f"Play a fault: {', '.join(FAULTS)}; @N for the Nth request.")
+@with_desk
+def abilities_test(desk: Desk, ability: str, project: str, fault: str) -> None:
+    """Run the cassettes of ABILITY, a folder or the id of one that is installed or ships; nothing is sent.
+
+    Each file in its folder cassettes/ says what is called and holds the recorded conversation with the service. Every
+    request has to be the recorded one, and the result the expected one; else the exit code is 1. Pauses are counted,
+    not made. With --fault the service misbehaves once, and what the ability did then is shown.
+
+    \b
+    Examples:
+      habilis abilities test ./my-ability
+      habilis abilities test wordpress --fault cut-body@2
+    """
+    from habilis.cli.cases import told_case
+    from habilis.engine.ability_tests import run_cassettes
+
+    played = read_fault(fault) if fault else None
+    reports = run_cassettes(ability, home=lambda: desk.home, project=project, fault=played)
+    failed = sum(1 for report in reports if report.problems)
+    lines = [line for report in reports for line in told_case(report)]
+    total = f"{failed} of {len(reports)} cases failed." if failed else f"{len(reports)} of {len(reports)} cases passed."
+    desk.show({"cases": reports, "failed": failed}, [*lines, total])
+    if failed:
+        raise SystemExit(1)
 
 
 def _described(includes: dict[str, Json]) -> list[str]:
