@@ -22,9 +22,14 @@ def _count(value: Json | Missing) -> int:
     return 0 if value is MISSING or value is None else len(list_in(value, "count"))
 
 
+def _entries(value: Json, function: str) -> list[Json]:
+    """The entries of a list; a text counts as a list of one, for some arguments are one text or a list of them."""
+    return [value] if isinstance(value, str) else list_in(value, function)
+
+
 def _flatten(value: Json) -> list[Json]:
     found: list[Json] = []
-    for entry in list_in(value, "flatten"):
+    for entry in _entries(value, "flatten"):
         if isinstance(entry, list):
             found.extend(entry)
         else:
@@ -33,7 +38,7 @@ def _flatten(value: Json) -> list[Json]:
 
 
 def _join(value: Json, separator: Json) -> str:
-    texts = [text_of(entry, "join()") for entry in list_in(value, "join")]
+    texts = [text_of(entry, "join()") for entry in _entries(value, "join")]
     between = text_in(separator, "join")
     check_length(sum(map(len, texts)) + len(between) * len(texts), "join")
     return between.join(texts)
