@@ -281,7 +281,9 @@ class Sent:
     Attributes:
         taken: The addresses it was taken for.
         refused: Those it was not.
+        size: Bytes of the message.
     """
 
     taken: tuple[str, ...]
     refused: tuple[Refusal, ...] = ()
+    size: int = field(default=0, compare=False)

@@ -246,7 +246,7 @@ def check_keys(manifest: Manifest, keys: Mapping[str, str]) -> dict[str, str]:
 
     Raises:
         ArgsInvalid: The ability declares no such key, or the value is none of its options.
-        SecretMalformed: A value holds a NUL.
+        SecretMalformed: A value holds a NUL, or is not what a mail server's entry is.
         BadInput: A value that gives a host is no address.
     """
     declared: dict[str, AuthKey] = {key.env: key for key in manifest.auth}
@@ -260,6 +260,10 @@ def check_keys(manifest: Manifest, keys: Mapping[str, str]) -> dict[str, str]:
         options = declared[name].options
         if options and trimmed not in options:
             raise ArgsInvalid(f"{name} is none of its options", hint=f"choose {', '.join(options)}")
+        if manifest.smtp is not None:
+            from habilis.exchange.mailserver import check_mail_key  # most abilities send no mail
+
+            check_mail_key(manifest.smtp, name, trimmed)
         is_host = f"${{{name}}}" in manifest.hosts
         checked[name] = site_address(trimmed) if is_host and trimmed else trimmed
     return checked

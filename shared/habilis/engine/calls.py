@@ -44,14 +44,13 @@ def rehearse_call(home: Home, order: CallOrder, outside: Outside) -> list[dict[s
 def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside, *, actor: str) -> Result:
     """Send a call that may be sent; an action is logged before its first byte leaves, and again when it came back."""
     found = call.found
-    exchange = run_tool(found.tool, call.scope, found.bounds)
     if found.tool.role == "read" or found.account is None:
-        return outside.drive(exchange)
+        return _send(call, outside)
     log = activity_log(home, found.account)
     action = _action(call, actor=actor)
     journal = ActionJournal(log, action, lambda: _check_limits(log, action, workspace, found))
     try:
-        result = outside.drive(exchange, journal)
+        result = _send(call, outside, journal)
     except HabilisError as error:
         journal.failed(error)
         raise
@@ -59,6 +58,16 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
         raise journal.stopped() from None
     journal.done(result)
     return result
+
+
+def _send(call: Prepared, outside: Outside, journal: ActionJournal | None = None) -> Result:
+    found = call.found
+    if found.manifest.smtp is None:
+        return outside.drive(run_tool(found.tool, call.scope, found.bounds), journal)
+    from habilis.engine.mails import post  # most calls are no mails
+    from habilis.exchange.mail import run_mail
+
+    return post(outside, run_mail(found.tool, found.manifest.smtp, call.scope, found.bounds), journal)
 
 
 def _prepared(home: Home, order: CallOrder, outside: Outside) -> tuple[Workspace, Prepared]:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from habilis.errors import HabilisError
-from habilis.messages import Answer, Pause, Request, StepDone, Streamed
+from habilis.messages import Answer, Mail, Pause, Request, Sent, StepDone, Streamed
 
 _T = TypeVar("_T")
 
@@ -17,6 +17,13 @@ class Transport(Protocol):
     """Carries one Request and returns its Answer."""
 
     def send(self, request: Request, *, before_first_byte: Callable[[], None] | None = None) -> Answer:
+        """Send once, `before_first_byte` done first; raises UpstreamFailed and Refused classes of `errors`."""
+
+
+class Mailer(Protocol):
+    """Hands one Mail to its server."""
+
+    def send(self, mail: Mail, *, before_first_byte: Callable[[], None] | None = None) -> Sent:
         """Send once, `before_first_byte` done first; raises UpstreamFailed and Refused classes of `errors`."""
 
 
@@ -81,6 +88,7 @@ class Outside:
         token: A new secret, 256 bits of randomness, safe in a URL.
         public_url: Where browsers reach this engine, no slash at the end; "" when they cannot.
         relay: The relay it is signed in to, if any.
+        mailer: Sends mails; None where none are sent.
         trace: Is told of each request and each wait when it is over; None where nobody wants to know.
     """
 
@@ -90,6 +98,7 @@ class Outside:
     token: Callable[[], str]
     public_url: str = ""
     relay: Relay | None = None
+    mailer: Mailer | None = None
     trace: Callable[[Traced], None] | None = None
 
     def drive(

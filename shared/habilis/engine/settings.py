@@ -10,10 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from habilis.engine.outside import Outside, Relay, Transport
+from habilis.engine.outside import Mailer, Outside, Relay, Transport
 from habilis.errors import BadInput
 from habilis.home.store import Home
-from habilis.messages import Answer, Request
+from habilis.messages import Answer, Mail, Request, Sent
 
 PrivateNetwork = Literal["per_account", "never"]
 DEFAULT_HOME = "~/.habilis"
@@ -106,7 +106,7 @@ def open_home(settings: Settings) -> Home:
 
 
 def live_outside(settings: Settings) -> Outside:
-    """The real world: HTTP, the system's clock and randomness."""
+    """The real world: HTTP and mail, the system's clock and randomness."""
     return Outside(
         transport=_LateTransport(settings),
         now=clock(settings.clock_offset_s),
@@ -114,6 +114,7 @@ def live_outside(settings: Settings) -> Outside:
         token=lambda: secrets.token_urlsafe(_TOKEN_BYTES),
         public_url=settings.public_url,
         relay=settings.relay,
+        mailer=_LateMailer(settings),
     )
 
 
@@ -133,6 +134,18 @@ class _LateTransport:
         settings = self._settings
         transport = _transport(settings.private_network, settings.ca_file, settings.own_port)
         return transport.send(request, before_first_byte=before_first_byte)
+
+
+class _LateMailer:
+    """Mail, loaded with the first one."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def send(self, mail: Mail, *, before_first_byte: Callable[[], None] | None = None) -> Sent:
+        settings = self._settings
+        mailer = _mailer(settings.private_network, settings.ca_file, settings.own_port)
+        return mailer.send(mail, before_first_byte=before_first_byte)
 
 
 @lru_cache(maxsize=16)
@@ -156,6 +169,13 @@ def _transport(private_network: PrivateNetwork, ca_file: str, own_port: int) -> 
     from habilis.transports.http import HttpTransport
 
     return HttpTransport(private=private_network, ca_file=ca_file or None, own_ports=frozenset({own_port} - {0}))
+
+
+@lru_cache(maxsize=4)
+def _mailer(private_network: PrivateNetwork, ca_file: str, own_port: int) -> Mailer:
+    from habilis.transports.smtp import Mailer as SmtpMailer
+
+    return SmtpMailer(private=private_network, ca_file=ca_file or None, own_ports=frozenset({own_port} - {0}))
 
 
 def _folder(text: str) -> Path:

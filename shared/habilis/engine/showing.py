@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 from habilis.engine.preparing import Prepared
 from habilis.engine.resolve import pointing_at
 from habilis.exchange.call import run_tool
+from habilis.manifest.model import SmtpTemplate
 from habilis.messages import FileSlice, Json, Request, Streamed
 from habilis.redaction import clean
 
@@ -25,6 +26,8 @@ def show_requests(call: Prepared) -> list[dict[str, Json]]:
     Raises:
         ArgsInvalid, SecretMissing, SecretMalformed, HostNotAllowed: It could not be sent.
     """
+    if call.found.manifest.smtp is not None:
+        return [_mail(call, call.found.manifest.smtp)]
     names = {file.path: str(file["name"]) for file in call.files}
     with pointing_at(call.found.account):
         exchange = run_tool(call.found.tool, call.scope, call.found.bounds)
@@ -32,6 +35,17 @@ def show_requests(call: Prepared) -> list[dict[str, Json]]:
     exchange.close()
     assert isinstance(request, Request)  # noqa: S101 - nothing comes before the first one
     return [request_as_data(request, names)]
+
+
+def _mail(call: Prepared, smtp: SmtpTemplate) -> dict[str, Json]:
+    from habilis.engine.mails import mail_as_data  # most calls are no mails
+    from habilis.exchange.mail import run_mail
+
+    with pointing_at(call.found.account):
+        exchange = run_mail(call.found.tool, smtp, call.scope, call.found.bounds)
+        mail = next(exchange)
+    exchange.close()
+    return mail_as_data(mail)
 
 
 def request_as_data(request: Request, names: Mapping[str, str] | None = None) -> dict[str, Json]:

@@ -6,29 +6,20 @@
     unsubscribe              where a reader leaves a list
     files                    what is attached: the files of the call's asset
 
-Source: RFC 5322; RFC 8058 (unsubscribe); RFC 8314 section 7.3 (port 465 is encrypted from the first byte).
+Source: RFC 5322; RFC 8058 (unsubscribe).
 """
 
 import re
 from collections.abc import Generator, Mapping
-from typing import Literal, cast
 
-from habilis.errors import (
-    BadInput,
-    HabilisError,
-    MailInvalid,
-    SecretMalformed,
-    SecretMissing,
-    TooLarge,
-    UpstreamError,
-)
+from habilis.errors import HabilisError, MailInvalid, TooLarge, UpstreamError
 from habilis.exchange.fill import Bounds
-from habilis.exchange.mailboxes import holds_breaks, read_mailbox, read_mailboxes
-from habilis.hosts import host_name
+from habilis.exchange.mailboxes import holds_breaks, read_mailboxes
+from habilis.exchange.mailserver import read_sender, read_server
 from habilis.manifest.model import SmtpTemplate, Tool
 from habilis.markdown import to_html
-from habilis.messages import Attachment, FileSlice, Json, Mail, Mailbox, MailServer, Result, Sent
-from habilis.templating import MISSING, FileValue, Scope, TextTemplate, apply_map
+from habilis.messages import Attachment, FileSlice, Json, Mail, Result, Sent
+from habilis.templating import FileValue, Scope, apply_map
 
 LARGEST_FILES_BYTES = 50 * 1024 * 1024
 """Of all files of one mail together; most servers take less, and say so before anything is sent."""
@@ -39,9 +30,6 @@ _LEAST_TIME_S = 60.0
 _MOST_TIME_S = 300.0
 _SLOWEST_BYTES_PER_S = 256 * 1024
 _MOST_TOLD = 5
-_PORTS: Mapping[str, int] = {"starttls": 587, "tls": 465, "none": 25}
-_TLS_PORT = 465
-_PORT = re.compile(r"[1-9][0-9]{0,4}")
 _UNSUBSCRIBE = re.compile(r"(?:https://|mailto:)[!-;=?-~]{1,1000}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -73,38 +61,8 @@ def run_mail(tool: Tool, smtp: SmtpTemplate, scope: Scope, bounds: Bounds) -> Ge
     )
 
 
-def read_server(smtp: SmtpTemplate, scope: Scope) -> MailServer:
-    """The mail server that an account's keys name.
-
-    Port 465 is encrypted from the first byte, whatever else is said, unless it is not encrypted at all.
-
-    Raises:
-        SecretMissing: A key that it needs is not set.
-        SecretMalformed: A key's value is no such thing; it is never shown.
-        AddressNotAllowed: The host is a number in disguise, or an address that is never called.
-    """
-    host = _host(smtp.host, _required(smtp.host, scope))
-    security = _text(smtp.security, scope).strip().lower() or "starttls"
-    if security not in _PORTS:
-        raise SecretMalformed(f"{_names(smtp.security)} is starttls, tls or none", hint="set it to one of them")
-    port = _text(smtp.port, scope).strip() or str(_PORTS[security])
-    if not _PORT.fullmatch(port) or int(port) > 65_535:
-        raise SecretMalformed(f"{_names(smtp.port)} is a number from 1 to 65535", hint="587 and 465 are the usual ones")
-    if int(port) == _TLS_PORT and security == "starttls":
-        security = "tls"
-    user = _text(smtp.user, scope).strip()
-    return MailServer(
-        host=host,
-        port=int(port),
-        security=cast('Literal["starttls", "tls", "none"]', security),
-        user=user,
-        password=_required(smtp.password, scope) if user else "",
-    )
-
-
 def _filled(arguments: Mapping[str, Json], smtp: SmtpTemplate, scope: Scope, bounds: Bounds, where: str) -> Mail:
-    server = read_server(smtp, scope)
-    sender = _sender(smtp, server, scope)
+    server, sender = read_server(smtp, scope), read_sender(smtp, scope)
     to, cc, bcc, reply_to = (
         read_mailboxes(arguments.get(field), field=field) for field in ("to", "cc", "bcc", "reply_to")
     )
@@ -134,16 +92,6 @@ def _filled(arguments: Mapping[str, Json], smtp: SmtpTemplate, scope: Scope, bou
         timeout_s=min(_MOST_TIME_S, _LEAST_TIME_S + _size(attachments) / _SLOWEST_BYTES_PER_S),
         private_hosts=bounds.private_hosts,
     )
-
-
-def _sender(smtp: SmtpTemplate, server: MailServer, scope: Scope) -> Mailbox:
-    written = _text(smtp.sender, scope).strip()
-    source = smtp.sender if written else smtp.user
-    try:
-        return read_mailbox(written or server.user, field=_names(source))
-    except MailInvalid as error:
-        hint = f"set {_names(smtp.sender)}: the address that mails come from"
-        raise SecretMalformed(error.message, hint=hint) from None
 
 
 def _subject(arguments: Mapping[str, Json]) -> str:
@@ -202,34 +150,6 @@ def _file_name(name: str) -> str:
     last = name.replace("\\", "/").rpartition("/")[2]
     seen = "".join(char for char in last if char.isprintable()).strip(" ")
     return seen if seen.strip(".") else "file"
-
-
-def _host(template: TextTemplate, text: str) -> str:
-    try:
-        return host_name(text)
-    except BadInput as error:
-        raise SecretMalformed(
-            f"{_names(template)} is no host: {error.message}", hint="write it as smtp.example.com"
-        ) from None
-
-
-def _required(template: TextTemplate, scope: Scope) -> str:
-    text = _text(template, scope)
-    if not text:
-        raise SecretMissing(f"{_names(template)} is not set", hint="set it on the account")
-    return text
-
-
-def _text(template: TextTemplate, scope: Scope) -> str:
-    filled = template.fill(scope)
-    text = "" if filled is MISSING else filled
-    if holds_breaks(text):
-        raise SecretMalformed(f"{_names(template)} holds line breaks or control characters", hint="set it again")
-    return text
-
-
-def _names(template: TextTemplate) -> str:
-    return " or ".join(template.keys) or "the mail server's entry"
 
 
 def _told(addresses: tuple[str, ...]) -> str:

@@ -119,7 +119,7 @@ def deliver(line: Line, mail: Mail, composed: Composed, delivery: Delivery) -> S
         raise
     if not end.is_good:
         raise refused("does not take the message", end, delivery)
-    return Sent(taken=taken, refused=refusals)
+    return Sent(taken=taken, refused=refusals, size=composed.size)
 
 
 def _options(line: Line, composed: Composed, delivery: Delivery) -> str:

@@ -223,6 +223,12 @@ class SmtpTemplate:
     sender: TextTemplate
     security: TextTemplate
 
+    @property
+    def told_keys(self) -> frozenset[str]:
+        """The keys that say where mails go and whom they come from: all but the password's."""
+        told = (self.host, self.port, self.user, self.sender, self.security)
+        return frozenset(name for template in told for name in template.keys) - self.password.keys.keys()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
@@ -239,7 +245,8 @@ class Manifest:
         content_hash: SHA-256 of the text this was read from, hex.
         provides: The contracts that it carries out, each a tool named after its contract.
         smtp: The mail server of `transport: smtp`; None otherwise.
-        public_keys: Keys that are no secrets: declared so, or a site's address, which every link of it shows.
+        public_keys: Keys that are no secrets: declared so, or a site's address, which every link of it shows, or what
+            a mail server and a sender are called.
         required_keys: Keys without which an account is not ready.
     """
 
@@ -272,7 +279,10 @@ class Manifest:
     def __post_init__(self) -> None:
         # Asked for on every call, so worked out once.
         hosts = frozenset(self.hosts)
-        public = frozenset(key.env for key in self.auth if not key.secret or f"${{{key.env}}}" in hosts)
+        told = self.smtp.told_keys if self.smtp else frozenset()
+        public = frozenset(
+            key.env for key in self.auth if not key.secret or f"${{{key.env}}}" in hosts or key.env in told
+        )
         object.__setattr__(self, "public_keys", public)
         object.__setattr__(self, "required_keys", tuple(key.env for key in self.auth if not key.optional))
 
