@@ -7,7 +7,7 @@ import pytest
 from habilis.exchange.fill import Bounds, fill_request
 from habilis.hosts import AllowedHosts
 from habilis.manifest.model import PartTemplate, RequestTemplate
-from habilis.templating import FileValue, Scope, compile_json, compile_text, compile_url
+from habilis.templating import FileValue, Scope, compile_header, compile_json, compile_text, compile_url
 
 URL = "https://api.example.com/items"
 
@@ -74,7 +74,7 @@ def _template(url, fields):
             **given,
             "url": compile_url(url),
             "query": tuple((name, compile_json(value)) for name, value in given.get("query", {}).items()),
-            "headers": tuple((name, compile_text(text)) for name, text in given.get("headers", {}).items()),
+            "headers": tuple((name, compile_header(text)) for name, text in given.get("headers", {}).items()),
             "multipart": tuple(_part(**part) for part in given.get("multipart", ())),
         }
     )

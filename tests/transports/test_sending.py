@@ -273,6 +273,24 @@ def test_a_refusal_while_the_body_still_leaves_is_the_answer(transport, on_disk,
     assert time.monotonic() - started < 3
 
 
+def test_a_connection_on_which_a_body_was_refused_is_closed_even_for_reads(transport, on_disk):
+    closed = []
+
+    def play(sock, _over):
+        sock.sendall(REFUSAL)
+        sock.settimeout(5)
+        with contextlib.suppress(ConnectionResetError):
+            while sock.recv(1 << 20):
+                pass
+        closed.append(True)
+
+    with early(play) as port:
+        got = transport.send(putting(port, streamed(on_disk(BIG)), is_read=True))
+
+    assert got.status == 413
+    assert closed == [True]
+
+
 @pytest.mark.part("openssl")
 @pytest.mark.parametrize("play", [refusing_and_holding, refusing_after_some, refusing_bit_by_bit])
 def test_a_refusal_under_encryption_is_the_answer_too(certificates, naming, on_disk, play):
