@@ -22,7 +22,9 @@ def _own_surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
     foreign = ("HABILIS_", "GIT_", "XDG_")
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
-            if (name.startswith(foreign) and name != "HABILIS_PARTS") or name.lower().endswith("_proxy"):
+            if (name.startswith(foreign) and name not in {"HABILIS_PARTS", "HABILIS_GHOST"}) or name.lower().endswith(
+                "_proxy"
+            ):
                 patch.delenv(name)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("nobody")))
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")

@@ -31,16 +31,20 @@ class Need:
         files: Patterns, below "/", of files that no program stands for.
         packages: Debian packages that bring them.
         root: Whether it has to be started by root.
+        variable: The environment variable that names the folder into which a person installed it; "" where packages
+            bring it all. A test that asks for such a part is left out where the variable is not set, in CI too.
     """
 
     programs: tuple[str, ...]
     files: tuple[str, ...] = ()
-    packages: tuple[str, ...]
+    packages: tuple[str, ...] = ()
     root: bool = False
+    variable: str = ""
 
 
 NEEDS: Mapping[str, Need] = {
     "exim": Need(programs=("exim4", "openssl"), packages=("exim4-daemon-light", "openssl"), root=True),
+    "ghost": Need(programs=("node",), variable="HABILIS_GHOST"),
     "git": Need(programs=("git",), packages=("git",)),
     "gitremote": Need(
         programs=("git", "nginx", "fcgiwrap", "openssl"),
@@ -87,11 +91,14 @@ def missing(part: str) -> list[str]:
     need = NEEDS[part]
     programs = [name for name in need.programs if not program(name)]
     rights = ["root"] if need.root and os.geteuid() != 0 else []
+    rights += [need.variable] if need.variable and not os.environ.get(need.variable) else []
     return rights + programs + [file for file in need.files if not any(Path("/").glob(file))]
 
 
 def how_to_install(part: str) -> str:
     """Return the words that tell a person how to get the part, as `install: git nginx-light`."""
+    if NEEDS[part].variable:
+        return f"see tests/parts/{part}.py"
     return f"install: {' '.join(NEEDS[part].packages)}" + ("; run as root" if NEEDS[part].root else "")
 
 
