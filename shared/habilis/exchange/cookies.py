@@ -13,7 +13,7 @@ _BETWEEN = re.compile(r",\s*(?=[^;,=\s]+=)")
 """Between two cookies whose headers were joined; a date's own comma is followed by blanks before any `=`."""
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_VALUE = re.compile(r"[\x21-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")
+_VALUE = re.compile(r"[\x20-\x3a\x3c-\x7e]*")
 _MOST_KEPT = 50
 _LONGEST = 4096
 _SHORTEST_SESSION = 16
@@ -74,7 +74,7 @@ class CookieJar:
     def _keep_one(self, text: str, url: str, now: datetime | None) -> None:
         pair, *rest = text.split(";")
         name, _, value = (part.strip() for part in pair.partition("="))
-        if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value.strip('"')) or len(pair) > _LONGEST:
+        if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value) or len(pair) > _LONGEST:
             return
         rules = {rule.strip().lower(): said.strip() for rule, _, said in (entry.partition("=") for entry in rest)}
         _, host, port = origin_of(url)

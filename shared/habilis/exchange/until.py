@@ -10,7 +10,8 @@ from habilis.manifest.model import RequestTemplate, UntilRule
 from habilis.messages import Request
 from habilis.templating import Scope
 
-_SHORTEST_WAIT_S = 0.5
+_SHORTEST_TOLD_S = 0.5
+"""A service that says 0 is not asked without a pause."""
 
 
 def poll(request: Request, template: RequestTemplate, rule: UntilRule, scope: Scope, course: Course) -> Talk:
@@ -30,7 +31,7 @@ def poll(request: Request, template: RequestTemplate, rule: UntilRule, scope: Sc
         if rule.when.holds(scope, seen):
             return answer, seen
         told_s = None if rule.every is None else seconds_at(rule.every, seen)
-        wait_s = max(_SHORTEST_WAIT_S, rule.every_s if told_s is None else told_s)
+        wait_s = rule.every_s if told_s is None else max(_SHORTEST_TOLD_S, told_s)
         if course.gone_s - began_s + wait_s > rule.most_s:
             raise UpstreamTimeout(
                 f"the service was not ready within {rule.most_s:g} s",
