@@ -160,4 +160,6 @@ def test_what_is_no_address_is_refused(to):
 
 
 def test_a_subject_of_several_lines_is_refused():
-    assert refusal("email", **{**MAIL, "title": "Hi\nBcc: x@example.com"}).message.startswith("subject: line breaks")
+    assert refusal("email", MailInvalid, **{**MAIL, "title": "Hi\nBcc: x@example.com"}).message.startswith(
+        "subject: line breaks"
+    )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from math import gcd
 from typing import Final
 
-from habilis.errors import ArgsInvalid
+from habilis.errors import ArgsInvalid, MailInvalid
 from habilis.exchange.mailboxes import holds_breaks, read_mailboxes
 from habilis.manifest.contracts import LONGEST_SIDE, SIZES
 from habilis.markdown import to_html
@@ -50,9 +50,9 @@ def normalise_contract(
         address is that address.
 
     Raises:
-        ArgsInvalid: A size is none, is out of bounds, or two arguments contradict each other; the subject has line
-            breaks; there is nothing to make a picture of.
-        MailInvalid: An address is none.
+        ArgsInvalid: A size is none, is out of bounds, or two arguments contradict each other; there is nothing to make
+            a picture of.
+        MailInvalid: An address is none, or the subject has line breaks.
     """
     completed: dict[str, Json] = {name: value for name, value in arguments.items() if value is not None}
     if contract == "email":
@@ -173,7 +173,7 @@ def _mail(arguments: dict[str, Json]) -> dict[str, Json]:
     subject = arguments.get("subject") or arguments.get("title")
     if isinstance(subject, str) and subject.strip():
         if holds_breaks(subject):
-            raise ArgsInvalid("subject: line breaks and control characters are not allowed in a subject")
+            raise MailInvalid("subject: line breaks and control characters are not allowed in a subject")
         arguments["subject"] = subject.strip()
     text = arguments.get("text")
     if isinstance(text, str) and not arguments.get("html"):

@@ -75,6 +75,10 @@ def _mail() -> dict[str, Json]:
             "text": {"type": "string", "description": "What it says, as Markdown."},
             "html": {"type": "string", "description": "The same as HTML; made of the text when left out."},
             "title": {"type": "string", "description": "The subject, where none is given."},
+            "unsubscribe": {
+                "type": "string",
+                "description": "Where a reader leaves a mailing list: an https or mailto address.",
+            },
             "summary": {"type": "string", "description": "What it says, in one sentence."},
             "tags": {"type": "array", "items": {"type": "string"}, "description": "Words that it is filed under."},
             "asset": {"type": "string", "description": "The asset whose files are attached, as article/hello-world."},
