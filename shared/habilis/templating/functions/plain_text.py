@@ -7,7 +7,6 @@ that is taken apart here.
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from html import unescape
 
 from habilis.reading import Json
 from habilis.templating.functions.function import Function, text_in
@@ -46,6 +45,8 @@ class _Shaped:
 
     def read(self, html: str) -> str:
         """The plain text of a piece of HTML."""
+        from html import unescape
+
         import nh3
 
         shaped = nh3.clean(
