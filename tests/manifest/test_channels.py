@@ -27,15 +27,32 @@ def test_a_kind_that_publishes_names_one_of_the_tools(lines, expected):
     assert any(expected in one for one in faults(text))
 
 
-def test_a_provided_contract_is_no_publisher_yet():
-    text = changed(PUBLISH, "    publish: email\n") + (
-        "provides:\n  email:\n    request: { method: POST, url: https://api.example.com/mail, "
-        'json: { to: "{{to}}", subject: "{{subject|-}}", text: "{{text}}" } }\n'
+MAIL = """\
+provides:
+  email:
+    request:
+      method: POST
+      url: https://api.example.com/mail
+      json: { to: "{{to}}", subject: "{{subject|-}}", text: "{{text}}" }
+"""
+
+
+def test_a_channel_may_publish_by_the_mail_that_is_provided():
+    text = changed(PUBLISH, "    publish: email\n").replace("{{byline}}", "{{title}}") + MAIL
+
+    manifest = loaded(text)
+
+    assert manifest.channels[0].publish == "email"
+    assert manifest.tool("email") == manifest.provides[0]
+    assert manifest.provides[0].role == "publish"
+
+
+def test_of_what_is_provided_only_mail_publishes():
+    text = changed(PUBLISH, "    publish: image\n").replace("{{byline}}", "{{title}}") + (
+        "provides:\n  image:\n    request: { method: GET, url: https://api.example.com/i }\n"
     )
 
-    found = fault(text.replace("{{byline}}", "{{title}}"))
-
-    assert found.endswith("this version of Habilis publishes by a tool; a provided contract comes later")
+    assert fault(text).endswith("of what is provided, only `email` publishes; name a tool")
 
 
 @pytest.mark.parametrize("role", ["read", "manage", "reply"])

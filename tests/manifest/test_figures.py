@@ -22,7 +22,7 @@ DERIVE = "      - { metric: organic_sessions, sum: sessions, where: { channel: O
         (METRICS, f"{METRICS}        scale: {{ ctr: 100 }}\n", "no metric of this request has this name"),
         (METRICS, f"{METRICS}        scale: {{ sessions: .5x }}\n", "found text; expected a number"),
         (METRICS, f"{METRICS}        skip_zero: 1\n", "expected true or false"),
-        (METRICS, f"{METRICS}        pages: {{}}\n", "reads the last 30 days in one request"),
+        (METRICS, f"{METRICS}        pages: {{}}\n", "unknown field here; it belongs in `request`"),
         ("sum: sessions", "sum: session", "no metric kept per dimension has this name; did you mean 'sessions'?"),
         (
             "{ channel: Organic",

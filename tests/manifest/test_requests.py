@@ -222,7 +222,7 @@ def test_a_target_is_filled_from_arguments_and_holds_no_secret():
 def test_a_result_is_a_pointer_into_the_answer():
     assert "a pointer is empty or starts with '/'" in fault(changed("text: /link", "text: link"))
     assert "a pointer is empty or starts with '/'" in fault(changed("text: /link", "text: /a~2b"))
-    assert "without placeholders" in fault(changed("text: /link", 'text: "{{post.url}}"'))
+    assert "nothing fills {{post}}" in fault(changed("text: /link", 'text: "{{post.url}}"'))
     assert loaded(changed("text: /link", 'text: "/items/*/link"')).tools[0].result.text == "/items/*/link"
 
 

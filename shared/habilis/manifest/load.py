@@ -2,11 +2,11 @@
 
 import hashlib
 
-from habilis.manifest.check import check
 from habilis.manifest.faults import Faults, Part
-from habilis.manifest.later import other_flows, other_transport
+from habilis.manifest.later import other_transport
 from habilis.manifest.model import Manifest
 from habilis.manifest.plain import from_plain
+from habilis.manifest.rules import check
 from habilis.manifest.settled import settled
 from habilis.manifest.wording import shaped
 from habilis.reading import parse_yaml
@@ -26,13 +26,10 @@ def load_manifest(text: bytes, *, folder: str, file: str = "extension.yaml") -> 
     """
     document, problems = parse_yaml(text, file)
     faults = Faults(document=document, found=problems)
-    data = document.data
-    root = Part(value=data)
+    root = Part(value=document.data)
     if not other_transport(root, faults):
-        if other_flows(root, faults):
-            data = {name: value for name, value in data.items() if name != "connect"}
-        written = shaped(data, faults)
-        check(Part(value=data), folder, faults)
+        written = shaped(document.data, faults)
+        check(root, folder, faults)
         if written is not None and not faults.found:
             content_hash = hashlib.sha256(text).hexdigest()
             return from_plain(settled(written, folder=folder, content_hash=content_hash))

@@ -8,6 +8,25 @@ import json
 from typing import Any
 
 _TITLE = "Habilis extension.yaml"
+_OPS = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "contains", "exists", "matches"]
+_CONDITION: dict[str, Any] = {"$ref": "#/$defs/Condition"}
+_CONDITIONS = {
+    "description": "True or false of what is known: a template, a comparison, or several of them.",
+    "type": ["string", "object"],
+    "properties": {
+        "field": {"description": "A path, a pointer into the answer, `status` or `header:NAME`.", "type": "string"},
+        "op": {"description": "How it is compared.", "enum": _OPS},
+        "value": {"description": "What it is compared with."},
+        "all": {"description": "True when every one is.", "type": "array", "items": _CONDITION},
+        "any": {"description": "True when one is.", "type": "array", "items": _CONDITION},
+        "not": {"description": "True when this is not.", **_CONDITION},
+    },
+    "additionalProperties": False,
+}
+_HOSTS = {
+    "if": {"properties": {"transport": {"const": "smtp"}}, "required": ["transport"]},
+    "else": {"required": ["hosts"]},
+}
 
 
 def json_schema() -> dict[str, Any]:
@@ -16,16 +35,20 @@ def json_schema() -> dict[str, Any]:
 
     made = ManifestShape.model_json_schema(by_alias=True)
     _polish(made)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": _TITLE, **made}
+    made["$defs"]["Condition"] = _CONDITIONS
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": _TITLE, **made, **_HOSTS}
 
 
 def _polish(schema: object) -> None:
-    """Close mappings whose names follow a pattern, and drop titles: they repeat the names of fields."""
+    """Close mappings whose names follow a pattern, lead to conditions, and drop titles: they repeat fields' names."""
     if isinstance(schema, list):
         for entry in schema:
             _polish(entry)
     if not isinstance(schema, dict):
         return
+    if schema.get("format") == "condition":
+        del schema["format"]
+        schema.update(_CONDITION)
     if "patternProperties" in schema:
         schema["additionalProperties"] = False
     if isinstance(schema.get("title"), str):

@@ -1,9 +1,12 @@
 """From what is written to what is meant: every field is there, with its default where the person left it out."""
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 from habilis.manifest import shape
 from habilis.manifest.contracts import CONTRACTS, DESCRIPTIONS, ContractName
+from habilis.manifest.merged import request_of
+from habilis.manifest.written import expression, is_template
 from habilis.messages import Json
 
 _FACTS = ("name", "icon", "profile_hosts", "text_limit", "image", "preview", "writing")
@@ -19,13 +22,14 @@ def settled(written: shape.ManifestShape, *, folder: str, content_hash: str) -> 
     """
     own_id = written.id or folder
     publishers = {kind.publish for kind in written.channels}
+    defaults = written.defaults
     return {
         "id": own_id,
         "name": written.name,
         "version": written.version,
         "summary": written.summary,
         "service": written.service or own_id,
-        "hosts": written.hosts,
+        "hosts": written.hosts or [],
         "content_hash": content_hash,
         "transport": written.transport,
         "homepage": written.homepage or "",
@@ -33,19 +37,22 @@ def settled(written: shape.ManifestShape, *, folder: str, content_hash: str) -> 
         "icon": written.icon or "",
         "categories": written.categories,
         "avatar": written.avatar or "",
-        "auth": [_key(key) for key in written.auth],
-        "ways": [_flow(written.connect)] if written.connect else [],
-        "tools": [_tool(tool, is_publisher=tool.name in publishers) for tool in written.tools],
+        "cost": written.cost or "",
+        "auth": [_key(key, defaults) for key in written.auth],
+        "ways": [_way(way) for way in _ways(written.connect)],
+        "tools": [_tool(tool, defaults, is_publisher=tool.name in publishers) for tool in written.tools],
         "channels": [_channel(kind) for kind in written.channels],
-        "provides": [_provided(name, provided) for name, provided in written.provides if provided],
-        "sources": [_source(name, source) for name, source in written.sources.items()],
+        "provides": [_provided(name, provided, written) for name, provided in written.provides if provided],
+        "sources": [_source(name, source, defaults) for name, source in written.sources.items()],
+        "smtp": _smtp(written.smtp) if written.smtp else None,
         "daily_cap": written.daily_cap,
         "exclusive": written.exclusive,
-        "result_hosts": [],
+        "result_hosts": written.result_hosts,
     }
 
 
-def _key(key: shape.AuthShape) -> dict[str, Json]:
+def _key(key: shape.AuthShape, defaults: shape.DefaultsShape) -> dict[str, Any]:
+    choices = key.choices
     return {
         "env": key.env,
         "label": key.label or key.env,
@@ -54,32 +61,97 @@ def _key(key: shape.AuthShape) -> dict[str, Json]:
         "options": list(key.options),
         "optional": key.optional,
         "secret": key.secret,
+        "choices": choices
+        and {
+            "request": request_of(choices.request, defaults),
+            "list": choices.list,
+            "value": choices.value,
+            "label": choices.value if choices.label is None else choices.label,
+            "strip": choices.strip,
+        },
     }
 
 
-def _request(request: shape.RequestShape) -> dict[str, Any]:
-    return {
-        "method": request.method,
-        "url": request.url,
-        "headers": list(request.headers.items()),
-        "basic_auth": request.basic_auth,
-        "json": request.body,
-        "timeout_s": float(request.timeout_s),
-    }
-
-
-def _tool(tool: shape.ToolShape, *, is_publisher: bool) -> dict[str, Any]:
+def _tool(tool: shape.ToolShape, defaults: shape.DefaultsShape, *, is_publisher: bool) -> dict[str, Any]:
     label = tool.label or tool.name.replace("_", " ").capitalize()
     return {
         "name": tool.name,
         "label": label,
         "description": tool.description or label,
         "input": {"type": "object", "properties": {}} if tool.input is None else tool.input,
-        "steps": [{"name": "", "request": _request(tool.request)}],
-        "result": {"text": tool.result.text},
         "role": tool.role or ("publish" if is_publisher else "read"),
         "target": tool.target,
-        "map": tool.map,
+        "contract": "",
+        "cost": tool.cost or "",
+        **_call(tool, defaults),
+    }
+
+
+def _provided(contract: str, provided: shape.ProvidedShape, written: shape.ManifestShape) -> dict[str, Any]:
+    known = cast("ContractName", contract)
+    return {
+        "name": contract,
+        "label": contract.capitalize(),
+        "description": DESCRIPTIONS[known],
+        "input": CONTRACTS[known],
+        "role": "publish" if contract == "email" else "manage",
+        "target": None,
+        "contract": contract,
+        "cost": provided.cost or written.cost or "",
+        **_call(provided, written.defaults),
+    }
+
+
+def _call(call: shape.CallShape, defaults: shape.DefaultsShape) -> dict[str, Any]:
+    names = {step.name for step in call.steps or ()}
+    return {
+        "steps": [_step(step, names, defaults) for step in call.steps] if call.steps else _one(call.request, defaults),
+        "result": _result(call.result),
+        "map": call.map,
+        "most_runs": call.limits.runs,
+    }
+
+
+def _one(request: shape.RequestShape | None, defaults: shape.DefaultsShape) -> list[dict[str, Any]]:
+    """A call of one request: a step without a name; none where a mail server carries the call."""
+    if request is None:
+        return []
+    return [
+        {
+            "name": "",
+            "request": request_of(request, defaults),
+            "loop": None,
+            "when": None,
+            "save": [],
+            "skips_errors": False,
+            "save_error": "",
+        }
+    ]
+
+
+def _step(step: shape.StepShape, names: set[str], defaults: shape.DefaultsShape) -> dict[str, Any]:
+    over = step.for_each
+    is_name = over in names or over == "files"
+    return {
+        "name": step.name,
+        "request": request_of(step.request, defaults),
+        "loop": over and {"over": over if is_name else "", "each": None if is_name else expression(over)},
+        "when": step.when,
+        "save": list(step.save.items()),
+        "skips_errors": step.on_error == "skip",
+        "save_error": step.save_error or "",
+    }
+
+
+def _result(result: shape.ResultShape) -> dict[str, Json]:
+    is_said = is_template(result.text)
+    return {
+        "text": None if is_said else result.text,
+        "said": result.text if is_said else None,
+        "file_url": result.file_url,
+        "file_b64": result.file_b64,
+        "mime": result.mime or "",
+        "name": result.name,
     }
 
 
@@ -98,36 +170,22 @@ def _channel(kind: shape.ChannelShape) -> dict[str, Any]:
     }
 
 
-def _provided(contract: str, provided: shape.ProvidedShape) -> dict[str, Any]:
-    known = cast("ContractName", contract)
-    return {
-        "name": contract,
-        "label": contract.capitalize(),
-        "description": DESCRIPTIONS[known],
-        "input": CONTRACTS[known],
-        "steps": [{"name": "", "request": _request(provided.request)}],
-        "result": {"text": provided.result.text},
-        "role": "publish" if contract == "email" else "manage",
-        "target": None,
-        "map": provided.map,
-        "contract": contract,
-        "cost": provided.cost or "",
-    }
-
-
-def _source(name: str, source: shape.SourceShape) -> dict[str, Any]:
+def _source(name: str, source: shape.SourceShape, defaults: shape.DefaultsShape) -> dict[str, Any]:
     return {
         "name": name,
-        "requests": [_source_request(one) for one in source.requests],
+        "requests": [_source_request(one, defaults) for one in source.requests],
         "derive": [_derived(one) for one in source.derive],
     }
 
 
-def _source_request(one: shape.SourceRequestShape) -> dict[str, Any]:
+def _source_request(one: shape.SourceRequestShape, defaults: shape.DefaultsShape) -> dict[str, Any]:
     every = list(one.metrics)
+    request = request_of(one.request, defaults)
+    if request["pages"] and request["pages"]["items"] is None:
+        request["pages"]["items"] = one.rows
     is_template = "{{" in one.date
     return {
-        "request": _request(one.request),
+        "request": request,
         "rows": one.rows,
         "date_pointer": "" if is_template else one.date,
         "date_template": one.date if is_template else None,
@@ -150,14 +208,37 @@ def _derived(one: shape.DerivedShape) -> dict[str, Any]:
     }
 
 
-def _flow(connect: shape.ConnectShape) -> dict[str, Any]:
-    denied = connect.denied
+def _ways(connect: object) -> Iterable[object]:
+    if connect is None:
+        return ()
+    return connect if isinstance(connect, list) else (connect,)
+
+
+def _way(way: object) -> dict[str, Any]:
+    if isinstance(way, shape.CloudShape):
+        return {**way.model_dump(), "refresh_env": way.refresh_env or ""}
+    if isinstance(way, shape.ServiceAccountShape):
+        return {**way.model_dump(), "label": way.label or "Service account"}
+    redirect = cast("shape.RedirectShape", way)
+    denied = redirect.denied
     return {
-        "label": connect.label,
-        "url": connect.url,
-        "needs": connect.needs,
-        "callback_params": connect.callback_params,
-        "needs_https": connect.callback == "https",
-        "returns": connect.returns,
+        "flow": redirect.flow,
+        "label": redirect.label,
+        "url": redirect.url,
+        "needs": redirect.needs,
+        "callback_params": redirect.callback_params,
+        "needs_https": redirect.callback == "https",
+        "returns": redirect.returns,
         "denied": [denied.param, denied.equals] if denied else None,
+    }
+
+
+def _smtp(smtp: shape.SmtpShape) -> dict[str, Json]:
+    return {
+        "host": smtp.host,
+        "port": smtp.port,
+        "user": smtp.user,
+        "password": smtp.password,
+        "sender": smtp.sender,
+        "security": smtp.security,
     }

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, cast, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 from pydantic import ValidationError
 
 from habilis.manifest import shape
 from habilis.manifest.faults import Faults, Part, as_yaml_read, kind_of, suggestion
-from habilis.manifest.later import is_called_otherwise, unknown_field
+from habilis.manifest.later import unknown_field, unknown_flow
 from habilis.messages import Json
 from habilis.reading.document import Path
 from habilis.reading.json_text import shortened
@@ -23,6 +24,7 @@ _EXPECTED: Mapping[str, str] = {
     "model_type": "a mapping of names to values",
     "model_attributes_type": "a mapping of names to values",
 }
+_NOT_WRITTEN = frozenset({"[key]", *shape.TAGS})
 _UNQUOTED = frozenset({"int_type", "float_type", "bool_type"})
 
 
@@ -34,20 +36,23 @@ def shaped(data: dict[str, Json], faults: Faults) -> shape.ManifestShape | None:
         errors = error.errors(include_url=False, include_input=False)
     # Out here, so that no error of the library, which holds the text, hangs on ours.
     for one in errors:
-        path = tuple(part for part in one["loc"] if part != "[key]")
-        if path[-1:] == ("request",) and is_called_otherwise(_reached(data, path[:-1])):
-            continue
-        is_name = one["type"] == "extra_forbidden" or path != one["loc"]
-        message = _sentence(one["type"], one.get("ctx", {}), _reached(data, path), faults)
+        path = tuple(part for part in one["loc"] if part not in _NOT_WRITTEN)
+        is_name = one["type"] == "extra_forbidden" or "[key]" in one["loc"]
+        if one["type"] == "union_tag_not_found":
+            path = (*path, "flow")
+        message = _sentence(one["type"], one.get("ctx", {}), data, path, faults)
         faults.add(path, message, at_name=is_name)
     return None
 
 
-def _sentence(kind: str, context: Mapping[str, Any], part: Part, faults: Faults) -> str:
+def _sentence(kind: str, context: Mapping[str, Any], data: Json, path: Path, faults: Faults) -> str:
+    part = _reached(data, path)
     if kind in _EXPECTED:
         return _wrong_type(kind, part, faults)
     if kind == "extra_forbidden":
-        return unknown_field(_owner(part.path), str(part.path[-1]))
+        return unknown_field(_owner(data, path), str(path[-1]))
+    if kind == "union_tag_not_found":
+        return unknown_flow(part.value)
     if kind == "literal_error":
         return _wrong_word(part, re.findall(r"'([^']*)'", str(context["expected"])), faults)
     say = _SENTENCES.get(kind)
@@ -98,26 +103,38 @@ def _reached(data: Json, path: Path) -> Part:
     return Part(value=value, path=path)
 
 
-def _owner(path: Path) -> type[shape.Shape]:
+def _owner(data: Json, path: Path) -> type[shape.Shape]:
     """The shape whose field a path's last part is meant to be."""
     here: Any = shape.ManifestShape
+    value = data
     for part in path[:-1]:
-        here = _bare(here)
+        here = _bare(here, value)
         if isinstance(here, type) and issubclass(here, shape.Shape):
             fields = {field.alias or name: field.annotation for name, field in here.model_fields.items()}
             here = fields[str(part)]
         else:
             here = get_args(here)[-1]
-    here = _bare(here)
-    return cast("type[shape.Shape]", here)
+        value = _reached(value, (part,)).value
+    return cast("type[shape.Shape]", _bare(here, value))
 
 
-def _bare(annotation: Any) -> Any:  # noqa: ANN401 -- an annotation has no narrower type
-    """An annotation without `Annotated` and without `| None`."""
+def _bare(annotation: Any, value: Json) -> Any:  # noqa: ANN401 -- an annotation has no narrower type
+    """An annotation without `Annotated`, and of several the one that a value is meant to be."""
     while True:
         if get_origin(annotation) is Annotated:
             annotation = get_args(annotation)[0]
-        elif type(None) in get_args(annotation):
-            annotation = next(one for one in get_args(annotation) if one is not type(None))
+        elif get_origin(annotation) in {Union, UnionType}:
+            members = [one for one in get_args(annotation) if one is not type(None)]
+            annotation = next((one for one in members if _is_meant(one, value)), members[0])
         else:
             return annotation
+
+
+def _is_meant(annotation: Any, value: Json) -> bool:  # noqa: ANN401 -- as above
+    bare = _bare(annotation, value)
+    if get_origin(bare) is list:
+        return isinstance(value, list)
+    flow = bare.model_fields.get("flow") if isinstance(bare, type) and issubclass(bare, shape.Shape) else None
+    if flow is None:
+        return True
+    return isinstance(value, dict) and value.get("flow") in get_args(flow.annotation)

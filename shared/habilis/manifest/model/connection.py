@@ -245,6 +245,7 @@ class Manifest:
         content_hash: SHA-256 of the text this was read from, hex.
         provides: The contracts that it carries out, each a tool named after its contract.
         smtp: The mail server of `transport: smtp`; None otherwise.
+        cost: What its calls cost, in words; "" when not said.
         public_keys: Keys that are no secrets: declared so, or a site's address, which every link of it shows, or what
             a mail server and a sender are called.
         required_keys: Keys without which an account is not ready.
@@ -271,6 +272,7 @@ class Manifest:
     sources: tuple[Source, ...] = ()
     smtp: SmtpTemplate | None = None
     result_hosts: tuple[str, ...] = ()
+    cost: str = ""
     daily_cap: int | None = None
     exclusive: bool = False
     public_keys: frozenset[KeyName] = field(init=False, compare=False)

@@ -3,49 +3,35 @@
 import difflib
 from collections.abc import Iterable
 
-from habilis.errors import BadInput
 from habilis.manifest.faults import Faults, Part, listing, suggestion
-from habilis.manifest.placeholders import SOURCE_ARGUMENTS, Fillable, check_placeholders, compiled, said
-from habilis.manifest.requests import Reach, check_request
-from habilis.templating import Pointer, compile_text
+from habilis.manifest.rules.answers import check_pointer
+from habilis.manifest.rules.placeholders import SOURCE_ARGUMENTS, Fillable, check_template
+from habilis.manifest.rules.reach import Whole
+from habilis.manifest.rules.requests import check_request
+from habilis.templating import compile_text
 
 _SOURCES = ("traffic", "search", "conversions", "ranks", "mentions")
 
 
-def check_pointer(pointer: Part, faults: Faults) -> None:
-    """Note a JSON pointer that can never be followed."""
-    text = pointer.text()
-    if text is None:
-        return
-    if "{{" in text or "${" in text:
-        faults.add(pointer.path, "expected a JSON pointer into the answer, as /link, without placeholders")
-        return
-    try:
-        Pointer(text)
-    except BadInput as error:
-        faults.add(pointer.path, said(error))
-
-
-def check_sources(sources: Part, reach: Reach, keys: frozenset[str] | None, faults: Faults) -> None:
+def check_sources(whole: Whole) -> None:
     """Note what is wrong across the fields of every source."""
-    fillable = Fillable(keys=keys, arguments=SOURCE_ARGUMENTS)
-    for name, source in sources.fields().items():
+    faults = whole.faults
+    for name, source in whole.root.at("sources").fields().items():
         meant = difflib.get_close_matches(name, _SOURCES, n=1, cutoff=0.8)
         if meant and meant[0] != name:
             faults.add(source.path, f"no source is called that; did you mean {meant[0]!r}?")
         for request in source.at("requests").entries():
-            _check_source_request(request, reach, fillable, faults)
+            _check_source_request(request, whole)
         _check_derived(source, faults)
 
 
-def _check_source_request(one: Part, reach: Reach, fillable: Fillable, faults: Faults) -> None:
-    check_request(one.at("request"), reach, fillable, faults)
+def _check_source_request(one: Part, whole: Whole) -> None:
+    fillable, faults = Fillable(keys=whole.keys, arguments=SOURCE_ARGUMENTS), whole.faults
+    check_request(one.at("request"), whole, fillable, is_read=True)
     check_pointer(one.at("rows"), faults)
     date = one.at("date")
     if "{{" in (date.text() or ""):
-        template = compiled(compile_text, date, faults)
-        if template:
-            check_placeholders(template, date, fillable, faults)
+        check_template(compile_text, date, fillable, faults)
     elif date.text() == "":
         faults.add(date.path, "expected a JSON pointer into a row, as /date, or a template, as {{to}}")
     else:

@@ -11,17 +11,19 @@ from typing import Any, cast
 from habilis.manifest.model import (
     AuthKey,
     ChannelKind,
+    Choices,
+    CloudFlow,
     DerivedMetric,
     DestinationField,
     Manifest,
     RedirectFlow,
-    RequestTemplate,
-    ResultTemplate,
+    ServiceAccountFlow,
+    SmtpTemplate,
     Source,
     SourceRequest,
-    Step,
-    Tool,
+    Way,
 )
+from habilis.manifest.plain.calls import Plain, read_call, read_request, read_text
 from habilis.messages import Json
 from habilis.templating import (
     Condition,
@@ -29,13 +31,10 @@ from habilis.templating import (
     Place,
     TextTemplate,
     UrlTemplate,
-    compile_header,
-    compile_json,
+    compile_place,
     compile_text,
     compile_url,
 )
-
-Plain = Mapping[str, Any]
 
 
 def to_plain(manifest: Manifest) -> dict[str, Json]:
@@ -58,12 +57,14 @@ def from_plain(plain: Plain) -> Manifest:
             "hosts": tuple(plain["hosts"]),
             "result_hosts": tuple(plain["result_hosts"]),
             "categories": tuple(plain["categories"]),
-            "auth": tuple(AuthKey(**{**key, "options": tuple(key["options"])}) for key in plain["auth"]),
-            "ways": tuple(map(_flow, plain["ways"])),
-            "tools": tuple(map(_tool, plain["tools"])),
+            "auth": tuple(map(_key, plain["auth"])),
+            "ways": tuple(map(_way, plain["ways"])),
+            "tools": tuple(map(read_call, plain["tools"])),
             "channels": tuple(map(_channel, plain["channels"])),
-            "provides": tuple(map(_tool, plain["provides"])),
+            "provides": tuple(map(read_call, plain["provides"])),
             "sources": tuple(map(_source, plain["sources"])),
+            "smtp": plain["smtp"]
+            and SmtpTemplate(**{name: compile_text(text) for name, text in plain["smtp"].items()}),
         }
     )
 
@@ -82,28 +83,21 @@ def _plain(value: object) -> Any:  # noqa: ANN401 -- JSON of any shape
     return value
 
 
-def _request(plain: Plain) -> RequestTemplate:
-    user_and_password = plain["basic_auth"]
-    return RequestTemplate(
-        method=plain["method"],
-        url=compile_url(plain["url"]),
-        headers=tuple((name, compile_header(text)) for name, text in plain["headers"]),
-        basic_auth=(compile_text(user_and_password[0]), compile_text(user_and_password[1]))
-        if user_and_password
-        else None,
-        json=None if plain["json"] is None else compile_json(plain["json"]),
-        timeout_s=plain["timeout_s"],
-    )
-
-
-def _text(plain: str | None) -> TextTemplate | None:
-    return None if plain is None else compile_text(plain)
-
-
-def _tool(plain: Plain) -> Tool:
-    steps = tuple(Step(name=step["name"], request=_request(step["request"])) for step in plain["steps"])
-    return Tool(
-        **{**plain, "steps": steps, "result": ResultTemplate(**plain["result"]), "target": _text(plain["target"])}
+def _key(plain: Plain) -> AuthKey:
+    choices = plain["choices"]
+    return AuthKey(
+        **{
+            **plain,
+            "options": tuple(plain["options"]),
+            "choices": choices
+            and Choices(
+                request=read_request(choices["request"]),
+                list=compile_place(choices["list"]),
+                value=compile_place(choices["value"]),
+                label=compile_place(choices["label"]),
+                strip=choices["strip"],
+            ),
+        }
     )
 
 
@@ -129,8 +123,8 @@ def _source_request(plain: Plain) -> SourceRequest:
     return SourceRequest(
         **{
             **plain,
-            "request": _request(plain["request"]),
-            "date_template": _text(plain["date_template"]),
+            "request": read_request(plain["request"]),
+            "date_template": read_text(plain["date_template"]),
             "totals": tuple(plain["totals"]),
             "breakdown": tuple(plain["breakdown"]),
         }
@@ -142,7 +136,12 @@ def _derived(plain: Plain) -> DerivedMetric:
     return DerivedMetric(**{**plain, "ratio": (ratio[0], ratio[1]) if ratio else None})
 
 
-def _flow(plain: Plain) -> RedirectFlow:
+def _way(plain: Plain) -> Way:
+    if plain["flow"] == "cloud":
+        return CloudFlow(**{**plain, "scopes": tuple(plain["scopes"]), "needs": tuple(plain["needs"])})
+    if plain["flow"] == "service_account":
+        scopes, token_url = tuple(plain["scopes"]), compile_url(plain["token_url"])
+        return ServiceAccountFlow(**{**plain, "scopes": scopes, "token_url": token_url})
     denied = plain["denied"]
     return RedirectFlow(
         **{
