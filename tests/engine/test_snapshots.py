@@ -1,11 +1,18 @@
 import json
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from habilis.engine.accounts import AccountOrder, add_account, allow_private
 from habilis.engine.installs import install, plan_install
-from habilis.engine.snapshots import snapshot_all, snapshot_project
+from habilis.engine.snapshots import DAYS, read_source, snapshot_all, snapshot_project
 from habilis.errors import NotFound
+from habilis.exchange.fill import Bounds
+from habilis.hosts import AllowedHosts
+from habilis.manifest.model import PagesRule, RequestTemplate, Source, SourceRequest
+from habilis.messages import Answer
+from habilis.numbers.window import last_days
+from habilis.templating import compile_place, compile_url
 
 KEY = "plausible-key-0123456789abcdef"
 KEYS = {"PLAUSIBLE_HOST": "https://plausible.io", "PLAUSIBLE_SITE": "example.com", "PLAUSIBLE_KEY": KEY}
@@ -153,3 +160,55 @@ def test_a_project_that_cannot_be_read_stops_no_other(world):
 
     assert reports["broken"].is_partial
     assert not reports["acme"].is_partial
+
+
+@dataclass
+class Paged:
+    """A service whose list has `pages` pages of two rows each, dealt out by number."""
+
+    pages: int
+    asked: list[str] = field(default_factory=list)
+
+    def send(self, request, *, before_first_byte=None):
+        self.asked.append(request.url)
+        page = len(self.asked)
+        rows = [{"date": f"2026-11-{2 * page + n:02d}", "visits": page} for n in range(2)] if page <= self.pages else []
+        return Answer(status=200, headers={}, body=json.dumps({"rows": rows}).encode())
+
+
+def paged_source(most=100):
+    template = RequestTemplate(
+        method="GET",
+        url=compile_url("https://numbers.example/rows"),
+        pages=PagesRule(by="page", into="query:page", items=compile_place("/rows"), most=most),
+    )
+    request = SourceRequest(
+        request=template, rows="/rows", date_pointer="/date", date_template=None, dims={},
+        metrics={"visits": "/visits"}, totals=("visits",), breakdown=(),
+    )  # fmt: skip
+    return Source(name="traffic", requests=(request,))
+
+
+def read_paged(world, service, source):
+    bounds = Bounds(hosts=AllowedHosts.of(["numbers.example"], {}), private_hosts=frozenset(), is_read=True)
+    outside = replace(world.outside, transport=service)
+    return read_source(source, {}, bounds, last_days(world.clock(), DAYS), outside)
+
+
+def test_a_source_whose_rows_come_in_pages_is_read_to_its_end(world):
+    service = Paged(pages=2)
+
+    snapshot = read_paged(world, service, paged_source())
+
+    assert [url.rpartition("=")[2] for url in service.asked] == ["1", "2", "3"]
+    assert [(row.date, row.metrics["visits"]) for row in snapshot.rows] == [
+        ("2026-11-02", 1), ("2026-11-03", 1), ("2026-11-04", 2), ("2026-11-05", 2),
+    ]  # fmt: skip
+    assert snapshot.notes == ()
+
+
+def test_a_source_with_more_pages_than_are_read_says_that_its_rows_are_cut_short(world):
+    snapshot = read_paged(world, Paged(pages=9), paged_source(most=2))
+
+    assert len(snapshot.rows) == 4
+    assert snapshot.notes == ("source 'traffic': truncated after 2 pages, 4 entries; there are more",)

@@ -1,16 +1,27 @@
 import os
 import time
+from dataclasses import dataclass
 
 import pytest
 
 from habilis.errors import RowsInvalid
-from habilis.numbers.rows import Dropped, read_rows
+from habilis.numbers.rows import Dropped, Row, RowReader
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """What a reader makes of one answer."""
+
+    kept: tuple[Row, ...]
+    dropped: tuple[Dropped, ...]
+    is_absent: bool
 
 
 @pytest.fixture
 def read(make_request, window, scope):
     def run(answer, **where):
-        return read_rows(answer, make_request(**where), scope=scope, window=window)
+        reader = RowReader(make_request(**where), scope=scope, window=window)
+        return Read(kept=tuple(reader.read(answer)), dropped=reader.dropped, is_absent=reader.is_absent)
 
     return run
 

@@ -2,14 +2,17 @@ import pytest
 
 from habilis.errors import RowsInvalid
 from habilis.manifest.model import DerivedMetric, Source
-from habilis.numbers.snapshot import combine, derived_over
+from habilis.numbers.snapshot import Reading, derived_over
 
 
 @pytest.fixture
 def run(window, scope):
     def combined(requests, answers, derive=()):
         source = Source(name="traffic", requests=tuple(requests), derive=tuple(derive))
-        return combine(source, answers, window=window, scope=scope)
+        reading = Reading(source, window=window, scope=scope)
+        for number, answer in enumerate(answers):
+            reading.take(number, answer)
+        return reading.snapshot()
 
     return combined
 
@@ -218,3 +221,15 @@ def test_figures_beyond_a_float_are_left_out(run, make_request):
     found = run([request], [{"rows": [day(1, sessions=1e300), day(2, sessions=1e-300)]}])
 
     assert shown(found) == [("02", {}, {"sessions": 1})]
+
+
+def test_the_pages_of_one_list_are_one_answer(window, scope, make_request):
+    reading = Reading(Source(name="traffic", requests=(make_request(),), derive=()), window=window, scope=scope)
+
+    reading.take(0, {"rows": [day(1, sessions=1), day(2, sessions=5)]})
+    reading.take(0, {"rows": [day(1, sessions=2)]})
+    reading.take(0, {"total": 3})
+
+    assert shown(reading.snapshot()) == [("01", {}, {"sessions": 3}), ("02", {}, {"sessions": 5})]
+    assert reading.snapshot().notes == ("1 row repeated a day and its dimensions: summed",)
+    assert reading.snapshot().absent == frozenset()

@@ -2,21 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from habilis.engine.outside import Outside
 from habilis.engine.resolve import load_keys, missing_keys, pointing_at
 from habilis.engine.workspace import Workspace, open_workspace
 from habilis.errors import HabilisError, NotFound
-from habilis.exchange.call import read_json
 from habilis.exchange.fill import Bounds
+from habilis.exchange.pages import read_pages
 from habilis.home.store import Home, Revision
 from habilis.hosts import AllowedHosts
 from habilis.manifest.model import Manifest, Source
-from habilis.numbers.snapshot import Snapshot, combine
+from habilis.numbers.snapshot import Reading, Snapshot
 from habilis.numbers.store import merge
 from habilis.numbers.window import Window, last_days
 from habilis.records import Account
-from habilis.templating import Scope
+from habilis.templating import Made, Scope
 
 DAYS = 30
 
@@ -101,10 +102,16 @@ def snapshot_all(home: Home, outside: Outside, *, actor: str) -> list[SnapshotRe
 
 def read_source(source: Source, keys: Mapping[str, str], bounds: Bounds, window: Window, outside: Outside) -> Snapshot:
     """What a source says of the days; HabilisError when one of its requests does not come back well."""
-    scope = Scope(arguments=window.arguments(), keys=keys)
+    made = Made(now=outside.now(), call_id=outside.token())
+    scope = Scope(arguments=window.arguments(), keys=keys, made=made)
     where = f"source '{source.name}'"
-    answers = [outside.drive(read_json(request.request, scope, bounds, where=where)) for request in source.requests]
-    return combine(source, answers, window=window, scope=scope)
+    reading = Reading(source, window=window, scope=scope)
+    notes: list[str] = []
+    for number, request in enumerate(source.requests):
+        exchange = read_pages(request.request, scope, bounds, where=where, take=partial(reading.take, number))
+        notes += outside.drive(exchange)
+    snapshot = reading.snapshot()
+    return replace(snapshot, notes=(*snapshot.notes, *notes))
 
 
 def _jobs(workspace: Workspace, name: str) -> list[tuple[Manifest, Source, Account]]:

@@ -1,4 +1,4 @@
-"""The rows of one answer: each a day, its dimensions and its figures; what cannot be read is left out and counted."""
+"""The rows of answers: each a day, its dimensions and its figures; what cannot be read is left out and counted."""
 
 import re
 from collections import Counter
@@ -51,63 +51,59 @@ class Dropped:
         return f"{rows}: {self.reason} at {self.pointer}" if self.pointer else f"{rows}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
-    """What one answer holds.
-
-    Attributes:
-        is_absent: The answer has no list of rows at all. Some services leave it out when there is nothing to say, so it
-            is no fault; but nothing that was stored may give way to it.
-    """
-
-    kept: tuple[Row, ...]
-    dropped: tuple[Dropped, ...] = ()
-    is_absent: bool = False
-
-
-def read_rows(answer: Json, request: SourceRequest, *, scope: Scope, window: Window) -> Rows:
-    """Read the rows of an answer.
+class RowReader:
+    """Reads the rows of one request, answer by answer.
 
     A day is YYYYMMDD or YYYY-MM-DD and lies in the window; a dimension is text or a number, "" when it is missing; a
     figure is as `figures.read_figure` says. A row with anything else is left out and counted.
 
-    Args:
-        answer: The parsed body.
-        request: Says where the rows are, and in a row its parts.
-        scope: Fills the day's template.
-        window: The days that were asked for.
-
-    Raises:
-        RowsInvalid: The service answered with an error, or something else than a list lies where the rows should be.
+    Attributes:
+        is_absent: No answer had a list of rows at all. Some services leave it out when there is nothing to say, so it
+            is no fault; but nothing that was stored may give way to it.
     """
-    found = pick(answer, request.rows)
-    if not isinstance(found, list):
-        _check_absent(answer, found, request.rows)
-        return Rows(kept=(), is_absent=True)
-    reader = _Reader(request, scope, window)
-    kept = tuple(reader.read(found))
-    dropped = tuple(
-        Dropped(reason=reason, pointer=pointer, count=count) for (reason, pointer), count in reader.dropped.items()
-    )
-    return Rows(kept=kept, dropped=dropped)
 
+    def __init__(self, request: SourceRequest, *, scope: Scope, window: Window) -> None:
+        """Make a reader.
 
-class _Reader:
-    def __init__(self, request: SourceRequest, scope: Scope, window: Window) -> None:
-        self.dropped: Counter[tuple[str, str]] = Counter()
+        Args:
+            request: Says where the rows are, and in a row its parts.
+            scope: Fills the day's template.
+            window: The days that were asked for.
+        """
+        self.is_absent = True
+        self._dropped: Counter[tuple[str, str]] = Counter()
+        self._rows_at = request.rows
         self._window = window
         self._day_at = Pointer(request.date_pointer)
         self._every_day = request.date_template.fill(scope) if request.date_template else None
         self._dims = [Pointer(pointer) for pointer in request.dims.values()]
         self._metrics = [(name, Pointer(pointer)) for name, pointer in request.metrics.items()]
 
-    def read(self, entries: list[Json]) -> Iterator[Row]:
-        for entry in entries:
+    @property
+    def dropped(self) -> tuple[Dropped, ...]:
+        """Rows that were left out so far, by their reason."""
+        return tuple(
+            Dropped(reason=reason, pointer=pointer, count=count) for (reason, pointer), count in self._dropped.items()
+        )
+
+    def read(self, answer: Json) -> Iterator[Row]:
+        """Yield the rows of an answer, a parsed body.
+
+        Raises:
+            RowsInvalid: The service answered with an error, or something else than a list lies where the rows should
+                be.
+        """
+        found = pick(answer, self._rows_at)
+        if not isinstance(found, list):
+            _check_absent(answer, found, self._rows_at)
+            return
+        self.is_absent = False
+        for entry in found:
             row = self._row(entry)
             if isinstance(row, Row):
                 yield row
             else:
-                self.dropped[row] += 1
+                self._dropped[row] += 1
 
     def _row(self, entry: Json) -> Row | tuple[str, str]:
         """One row, or why there is none and where."""

@@ -7,7 +7,7 @@ from decimal import Decimal, localcontext
 from habilis.manifest.model import DerivedMetric, Source, SourceRequest
 from habilis.messages import Json
 from habilis.numbers.figures import EXACT, written_figure
-from habilis.numbers.rows import Dropped, Rows, read_rows
+from habilis.numbers.rows import Dropped, RowReader
 from habilis.numbers.window import Window
 from habilis.templating import Scope
 
@@ -42,38 +42,44 @@ class Snapshot:
     absent: frozenset[str] = frozenset()
 
 
-def combine(source: Source, answers: Sequence[Json], *, window: Window, scope: Scope) -> Snapshot:
-    """Combine a source's answers into rows by day.
+class Reading:
+    """What the answers to a source's requests say, taken in as they come.
 
     Rows with the same day and dimensions are summed, totals over all rows of the day; each request's sums are scaled
     once, then those of several requests are added. What has no value is left out, never 0.
-
-    Args:
-        source: Says what the answers hold.
-        answers: Parsed bodies, one for each of the source's requests, in their order.
-        window: The days that were asked for.
-        scope: Fills templates of days.
-
-    Raises:
-        RowsInvalid: An answer holds no rows where they should be.
     """
-    taken = [
-        read_rows(answer, request, scope=scope, window=window)
-        for request, answer in zip(source.requests, answers, strict=True)
-    ]
-    with localcontext(EXACT):
-        days = _Days()
-        for request, rows in zip(source.requests, taken, strict=True):
-            days.add(request, rows)
-        for derived in source.derive:
-            days.derive(derived)
-        rows_by_day = tuple(days.rows())
-    return Snapshot(
-        rows=rows_by_day,
-        dropped=tuple(dropped for rows in taken for dropped in rows.dropped),
-        notes=tuple(_notes(source.requests, taken)),
-        absent=_absent(source, taken),
-    )
+
+    def __init__(self, source: Source, *, window: Window, scope: Scope) -> None:
+        """Begin a reading.
+
+        Args:
+            source: Says what the answers hold.
+            window: The days that were asked for.
+            scope: Fills templates of days.
+        """
+        self._source = source
+        self._sums = [_Sums(request, RowReader(request, scope=scope, window=window)) for request in source.requests]
+
+    def take(self, number: int, answer: Json) -> None:
+        """Take an answer, a parsed body, to the request of this position; RowsInvalid when it has no rows."""
+        with localcontext(EXACT):
+            self._sums[number].take(answer)
+
+    def snapshot(self) -> Snapshot:
+        """What was taken so far, by day."""
+        with localcontext(EXACT):
+            days = _Days()
+            for sums in self._sums:
+                days.add(sums)
+            for derived in self._source.derive:
+                days.derive(derived)
+            rows = tuple(days.rows())
+        return Snapshot(
+            rows=rows,
+            dropped=tuple(dropped for sums in self._sums for dropped in sums.reader.dropped),
+            notes=tuple(_notes(self._sums)),
+            absent=_absent(self._source, self._sums),
+        )
 
 
 def derived_over(source: Source, rows: Iterable[DayRow]) -> dict[str, int | float]:
@@ -96,6 +102,30 @@ def derived_over(source: Source, rows: Iterable[DayRow]) -> dict[str, int | floa
     return {name: value for name, value in written.items() if value is not None}
 
 
+class _Sums:
+    """The sums of one request's rows, by day and by the values of their dimensions; not scaled yet."""
+
+    def __init__(self, request: SourceRequest, reader: RowReader) -> None:
+        self.request = request
+        self.reader = reader
+        self.totals: dict[str, Figures] = {}
+        self.breakdown: dict[tuple[str, tuple[str, ...]], Figures] = {}
+        self.repeated = 0
+
+    def take(self, answer: Json) -> None:
+        request, breakdown = self.request, self.breakdown
+        for row in self.reader.read(answer):
+            key = row.day, row.dims
+            known = breakdown.get(key)
+            if known is None:
+                known = breakdown[key] = {}
+            else:
+                self.repeated += 1
+            _add(self.totals.setdefault(row.day, {}), row.metrics, request.totals)
+            if request.dims:
+                _add(known, row.metrics, request.breakdown)
+
+
 class _Days:
     """Sums by day and dimensions."""
 
@@ -104,18 +134,13 @@ class _Days:
         self._breakdown: dict[tuple[str, Dims], Figures] = {}
         self._zeros_kept: set[tuple[str, Dims]] = set()
 
-    def add(self, request: SourceRequest, rows: Rows) -> None:
-        totals: dict[str, Figures] = {}
-        breakdown: dict[tuple[str, tuple[str, ...]], Figures] = {}
-        for row in rows.kept:
-            _add(totals.setdefault(row.day, {}), row.metrics, request.totals)
-            if request.dims:
-                _add(breakdown.setdefault((row.day, row.dims), {}), row.metrics, request.breakdown)
+    def add(self, sums: _Sums) -> None:
+        request = sums.request
         scale = {name: Decimal(str(factor)) for name, factor in request.scale.items()}
-        for day, figures in totals.items():
+        for day, figures in sums.totals.items():
             _add(self._totals.setdefault(day, {}), _scaled(figures, scale))
         names = tuple(request.dims)
-        for (day, values), figures in breakdown.items():
+        for (day, values), figures in sums.breakdown.items() if names else ():
             key = (day, tuple(sorted(zip(names, values, strict=True))))
             _add(self._breakdown.setdefault(key, {}), _scaled(figures, scale))
             if not request.skip_zero:
@@ -166,20 +191,19 @@ def _ratio(derived: DerivedMetric, value_of: Callable[[str], Decimal | None]) ->
     return above / below * Decimal(str(derived.scale)) if above is not None and below else None
 
 
-def _notes(requests: Sequence[SourceRequest], taken: Sequence[Rows]) -> Iterable[str]:
-    for request, rows in zip(requests, taken, strict=True):
-        if rows.is_absent:
-            yield f"no list at {request.rows}: taken as no rows, and what was stored stays"
-        repeated = len(rows.kept) - len({(row.day, row.dims) for row in rows.kept})
-        if repeated:
-            yield f"{repeated:,} row{'s' if repeated > 1 else ''} repeated a day and its dimensions: summed"
+def _notes(taken: Sequence[_Sums]) -> Iterable[str]:
+    for sums in taken:
+        if sums.reader.is_absent:
+            yield f"no list at {sums.request.rows}: taken as no rows, and what was stored stays"
+        if sums.repeated:
+            yield f"{sums.repeated:,} row{'s' if sums.repeated > 1 else ''} repeated a day and its dimensions: summed"
 
 
-def _absent(source: Source, taken: Sequence[Rows]) -> frozenset[str]:
+def _absent(source: Source, taken: Sequence[_Sums]) -> frozenset[str]:
     absent: set[str] = set()
     present: set[str] = set()
-    for request, rows in zip(source.requests, taken, strict=True):
-        (absent if rows.is_absent else present).update(request.metrics)
+    for sums in taken:
+        (absent if sums.reader.is_absent else present).update(sums.request.metrics)
     absent -= present
     for derived in source.derive:
         if absent.intersection(derived.ratio or (derived.sum,)):
