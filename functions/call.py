@@ -11,19 +11,20 @@ from habilis.engine.resolve import CallOrder
 
 @functions_framework.http
 def call(request: flask.Request) -> flask.Response:
-    """POST {project, tool, arguments?, account?, dry_run?}: the result, or 202 and what a person is asked."""
+    """POST {project, tool, arguments?, account?, asset?, …}: the result, or 202 and what a person is asked."""
     return web.serve(request, _call)
 
 
 def _call(desk: web.Desk) -> object:
     desk.require_route("POST", "call")
     project = desk.project("agent")
-    desk.only("tool", "arguments", "account", "dry_run")
+    desk.only("tool", "arguments", "account", "asset", "dry_run", "trace")
     order = CallOrder(
         project=project,
         tool=desk.text("tool"),
         arguments=desk.fields("arguments"),
         account=desk.text("account", ""),
+        asset=desk.text("asset", ""),
     )
     if desk.flag("dry_run"):
         return {"requests": rehearse_call(desk.home, order, desk.outside)}

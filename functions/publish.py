@@ -5,7 +5,7 @@ import functions_framework
 
 from habilis import web
 from habilis.engine.approvals import find_approval, list_approvals
-from habilis.engine.publishing import PublishOrder, approve, ask_publish, deny
+from habilis.engine.publishing import PublishOrder, approve, ask_publish, deny, rehearse_publish
 from habilis.engine.tokens import TokenRole
 from habilis.engine.workspace import open_workspace
 from habilis.errors import ArgsInvalid
@@ -29,13 +29,15 @@ def _publish(desk: web.Desk) -> object:
             return _decide(desk, _project(desk, "operator"), name)
     desk.require_route("POST", "publish")
     project = desk.project("agent")
-    desk.only("asset", "channel")
+    desk.only("asset", "channel", "dry_run")
     order = PublishOrder(project=project, asset=desk.text("asset"), channel=desk.text("channel"))
+    if desk.flag("dry_run"):
+        return {"requests": rehearse_publish(desk.home, order, desk.outside)}
     return web.Reply({"approval": ask_publish(desk.home, order, desk.outside, actor=desk.actor).as_data()}, 202)
 
 
 def _decide(desk: web.Desk, project: str, name: str) -> object:
-    desk.only("decision")
+    desk.only("decision", "trace")
     decision = desk.text("decision")
     if decision == "approve":
         return approve(desk.home, project, name, desk.outside, actor=desk.actor)

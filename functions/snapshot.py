@@ -16,7 +16,7 @@ def snapshot(request: flask.Request) -> flask.Response:
 def _snapshot(desk: web.Desk) -> object:
     desk.require_route("POST", "snapshot")
     project = desk.project_or_all("scheduler")
-    desk.only(*(["source"] if project else []))
+    desk.only("trace", *(["source"] if project else []))
     if project:
         source = desk.text("source", "")
         reports = [snapshot_project(desk.home, project, desk.outside, actor=desk.actor, source=source)]

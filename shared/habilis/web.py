@@ -4,15 +4,15 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 
 import flask
 from werkzeug.exceptions import HTTPException
 
-from habilis.engine.outside import Outside
-from habilis.engine.rendering import as_json, error_data, error_id, json_bytes
+from habilis.engine.outside import Outside, Traced
+from habilis.engine.rendering import as_json, error_data, error_id, json_bytes, trace_data
 from habilis.engine.settings import Settings, current_settings, live_outside, open_home
 from habilis.engine.tokens import Principal, TokenRole, find_principal
 from habilis.errors import (
@@ -154,6 +154,7 @@ class Desk:
 def serve(request: flask.Request, verb: Callable[[Desk], object]) -> flask.Response:
     """Carry out an order of a caller with a token, and answer in JSON whatever happens."""
     order: Mapping[str, Json] = {}
+    traced: list[Traced] | None = None
     with recording():
         try:
             settings = _settings()
@@ -170,15 +171,18 @@ def serve(request: flask.Request, verb: Callable[[Desk], object]) -> flask.Respo
                 outside=outside,
                 settings=settings,
             )
+            if desk.flag("trace"):
+                traced = []
+                desk = replace(desk, outside=replace(outside, trace=traced.append))
             answer = verb(desk)
             reply = answer if isinstance(answer, Reply) else Reply(answer, 200)
-            return _json_reply(reply.data, reply.status)
+            return _json_reply(as_json(reply.data), reply.status, traced)
         except HabilisError as error:
             _hide(request, order)
-            return _error_reply(report(error))
+            return _error_reply(report(error), traced)
         except Exception as error:  # noqa: BLE001 - the edge: nobody may see a traceback
             _hide(request, order)
-            return _error_reply(report(_unexpected(), reason=_trace(error)))
+            return _error_reply(report(_unexpected(), reason=_trace(error)), traced)
 
 
 def serve_public(request: flask.Request, verb: Callable[[Home, Outside], flask.Response]) -> flask.Response:
@@ -323,13 +327,18 @@ def _hide(request: flask.Request, order: Mapping[str, Json]) -> None:
             ledger.add(name, value)
 
 
-def _json_reply(data: object, status: int) -> flask.Response:
-    return _reply(json_bytes(clean(as_json(data))), status, "application/json")
+def _json_reply(
+    data: Json, status: int, traced: Sequence[Traced] | None, headers: Mapping[str, str] | None = None
+) -> flask.Response:
+    """Data as the reply; beside it how each request went, where the order asked for that."""
+    if traced is not None and isinstance(data, dict):
+        data = {**data, "trace": [trace_data(entry) for entry in traced]}
+    return _reply(json_bytes(clean(data)), status, "application/json", headers)
 
 
-def _error_reply(error: HabilisError) -> flask.Response:
+def _error_reply(error: HabilisError, traced: Sequence[Traced] | None) -> flask.Response:
     headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
-    return _reply(json_bytes({"error": clean(error_data(error))}), error.status, "application/json", headers)
+    return _json_reply({"error": error_data(error)}, error.status, traced, headers)
 
 
 def _reply(body: bytes, status: int, kind: str, headers: Mapping[str, str] | None = None) -> flask.Response:

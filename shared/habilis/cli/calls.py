@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk
-from habilis.cli.text import columns, lines_of
+from habilis.cli.desk import ACTOR, Desk, with_desk, with_sending_desk
+from habilis.cli.text import columns
 from habilis.engine.offer import offer_instructions, offer_tools
 from habilis.engine.resolve import CallOrder
 from habilis.errors import ArgsInvalid, BadInput
@@ -50,24 +50,33 @@ def tools(desk: Desk, project: str) -> None:
 @click.option("--arg", "pairs", multiple=True, metavar="NAME=VALUE", help="An argument; may be given again.")
 @click.option("--input", "source", metavar="JSON|@FILE", help="All arguments as a JSON object.")
 @click.option("--account", default="", help="The account to go through. [default: the service's]")
-@with_changing_desk
-def call(desk: Desk, project: str, tool: str, pairs: tuple[str, ...], source: str | None, account: str) -> None:
+@click.option("--asset", default="", metavar="TYPE/ID", help="Send this asset's files; put on it what comes back.")
+@with_sending_desk
+def call(desk: Desk, /, project: str, tool: str, pairs: tuple[str, ...], source: str | None, **about: str) -> None:
     """Call a TOOL of PROJECT and print what comes back.
 
+    TOOL is a tool's name, or ABILITY.TOOL where two abilities have one of that name. What abilities provide is called
+    by its contract: image, video, music, email; of several the first that is ready does it.
+
     A tool that publishes is not carried out at once: it waits for `habilis approvals approve`. A dry run shows the
-    exact request, keys masked.
+    exact requests, keys masked; what an answer will fill in stands there as its placeholder. With --trace each request
+    is told on stderr when it is over, and each wait between two.
+
+    Files that come back are put on the --asset, else kept under .state/downloads of the home.
 
     \b
     Examples:
       habilis call acme list_recent_posts
       habilis call acme publish_article --arg title=Hello --arg html='<p>Hi</p>' --dry-run
+      habilis call acme upload --asset article/hello-world --trace
+      habilis call acme image --arg prompt='A lighthouse at dawn' --arg size=landscape --asset article/hello-world
     """
-    from habilis.cli.requests import request_lines, show_unsent
+    from habilis.cli.requests import request_lines, result_lines, show_unsent
     from habilis.engine.approvals import Approval
     from habilis.engine.calls import call_tool, rehearse_call
 
     arguments = _arguments(desk, project, tool, pairs, source)
-    order = CallOrder(project=project, tool=tool, arguments=arguments, account=account)
+    order = CallOrder(project=project, tool=tool, arguments=arguments, **about)
     if desk.dry_run:
         show_unsent(desk, rehearse_call(desk.home, order, desk.outside))
         return
@@ -76,7 +85,7 @@ def call(desk: Desk, project: str, tool: str, pairs: tuple[str, ...], source: st
         waits = f"Waits for a yes: habilis approvals approve {project} {done.id}"
         desk.show({"approval": done.as_data()}, [*request_lines(done.requests), waits])
         return
-    desk.show(done, lines_of(done.text))
+    desk.show(done, result_lines(desk.home, done))
 
 
 def _arguments(desk: Desk, project: str, tool: str, pairs: tuple[str, ...], source: str | None) -> dict[str, Json]:

@@ -3,12 +3,13 @@
 import functools
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Concatenate, ParamSpec
 
 import click
 
 from habilis.cli.text import document, one_line
-from habilis.engine.outside import Outside
+from habilis.engine.outside import Outside, Traced
 from habilis.engine.rehearsal import RehearsalHome, Rehearsed
 from habilis.engine.rendering import as_json
 from habilis.engine.settings import Settings, live_outside, open_home, read_settings
@@ -27,10 +28,11 @@ class Desk:
         dry_run: Whether nothing may be written or sent.
     """
 
-    def __init__(self, home: str | None, *, as_document: bool, dry_run: bool = False) -> None:
+    def __init__(self, home: str | None, *, as_document: bool, dry_run: bool = False, trace: bool = False) -> None:
         environ = {**os.environ, **({"HABILIS_HOME": home} if home else {})}
         self.settings: Settings = read_settings(environ, private_network="per_account")
         self.dry_run = dry_run
+        self._trace = trace
         self._as_document = as_document
 
     @functools.cached_property
@@ -41,8 +43,9 @@ class Desk:
 
     @functools.cached_property
     def outside(self) -> Outside:
-        """The real world."""
-        return live_outside(self.settings)
+        """The real world; with --trace each request is told on stderr when it is over."""
+        outside = live_outside(self.settings)
+        return replace(outside, trace=_tell) if self._trace else outside
 
     def show(self, data: object, lines: Iterable[str]) -> None:
         """Print the lines, or with --json the data as one document; keys are masked in both."""
@@ -82,10 +85,31 @@ def with_changing_desk(command: _Command[_P]) -> Callable[_P, None]:
     return dry_run(with_desk(command))
 
 
+def with_sending_desk(command: _Command[_P]) -> Callable[_P, None]:
+    """Give a command that sends something its desk, and --trace beside --dry-run, --home and --json."""
+    trace = click.option("--trace", is_flag=True, help="Tell each request on stderr: status, time, sizes.")
+    return trace(with_changing_desk(command))
+
+
 def _run(command: _Command[_P], *args: _P.args, **kwargs: _P.kwargs) -> None:
     home, as_document, dry_run = kwargs.pop("home"), kwargs.pop("as_document"), kwargs.pop("dry_run", False)
-    desk = Desk(home if isinstance(home, str) else None, as_document=bool(as_document), dry_run=bool(dry_run))
+    desk = Desk(
+        home if isinstance(home, str) else None,
+        as_document=bool(as_document),
+        dry_run=bool(dry_run),
+        trace=bool(kwargs.pop("trace", False)),
+    )
     try:
         command(desk, *args, **kwargs)
     except Rehearsed as rehearsed:
         desk.show_rehearsed(rehearsed)
+
+
+def _tell(traced: Traced) -> None:
+    took = f"{traced.elapsed_s * 1000:,.0f} ms"
+    line = f"{traced.where}: waited {took}"
+    if traced.method:
+        ended = traced.error or traced.status
+        sizes = f"{traced.sent_bytes:,} bytes up, {traced.received_bytes:,} down"
+        line = f"{traced.where}: {traced.method} {traced.url} -> {ended} in {took}, {sizes}"
+    click.echo(one_line(clean(line)), err=True)

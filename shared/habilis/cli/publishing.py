@@ -2,9 +2,9 @@
 
 import click
 
-from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk
-from habilis.cli.requests import request_lines, show_unsent
-from habilis.cli.text import columns, lines_of
+from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk, with_sending_desk
+from habilis.cli.requests import request_lines, result_lines, show_unsent
+from habilis.cli.text import columns
 from habilis.engine.approvals import Approval, find_approval, list_approvals
 from habilis.engine.publishing import (
     Published,
@@ -71,7 +71,7 @@ def approvals_show(desk: Desk, project: str, approval: str) -> None:
 @approvals.command("approve")
 @click.argument("project")
 @click.argument("approval")
-@with_changing_desk
+@with_sending_desk
 def approvals_approve(desk: Desk, project: str, approval: str) -> None:
     """Give the yes to an APPROVAL of PROJECT and carry it out, once."""
     if desk.dry_run:
@@ -80,9 +80,9 @@ def approvals_approve(desk: Desk, project: str, approval: str) -> None:
     done = approve(desk.home, project, approval, desk.outside, actor=ACTOR)
     if isinstance(done, Published):
         lines = [f"Published {done.asset} to {done.channel}: {done.link or done.text}"]
-        desk.show(done, [*lines, done.notice] if done.notice else lines)
+        desk.show(done, [*lines, *filter(None, [done.notice]), *done.notes])
         return
-    desk.show(done, lines_of(done.text))
+    desk.show(done, result_lines(desk.home, done))
 
 
 @approvals.command("deny")
@@ -104,7 +104,7 @@ def approvals_deny(desk: Desk, project: str, approval: str) -> None:
 @click.command()
 @click.argument("project")
 @click.argument("source", default="", metavar="[SOURCE]")
-@with_changing_desk
+@with_sending_desk
 def snapshot(desk: Desk, project: str, source: str) -> None:
     """Read the last 30 days of PROJECT's numbers: all its sources, or one SOURCE.
 

@@ -1,11 +1,13 @@
-"""Requests as a person reads them before they go out."""
+"""Requests as a person reads them before they go out, and what came of them."""
 
 import json
 from collections.abc import Iterable, Mapping
 
 from habilis.cli.desk import Desk
 from habilis.cli.text import lines_of, one_line
+from habilis.engine.downloads import CallResult
 from habilis.engine.showing import FORM_TYPE, MULTIPART_TYPE, content_type
+from habilis.home.store import Home
 from habilis.messages import Json
 
 
@@ -13,6 +15,13 @@ def show_unsent(desk: Desk, requests: list[dict[str, Json]]) -> None:
     """Print requests that were not sent, as `show_requests` returns them."""
     told = "A dry run: nothing was sent." if requests else "A dry run: nothing would be sent."
     desk.show({"requests": requests}, [*request_lines(requests), told])
+
+
+def result_lines(home: Home, result: CallResult) -> list[str]:
+    """What came of a call: its text, where each file lies, and what to know beside it."""
+    # What lies under .state is beside a home without a working directory, not in it.
+    paths = [home.private / file.path if file.path.startswith(".state/") else file.path for file in result.files]
+    return [*lines_of(result.text), *map(str, paths), *result.notes]
 
 
 def request_lines(requests: Iterable[Mapping[str, Json]]) -> list[str]:

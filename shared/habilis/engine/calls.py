@@ -1,7 +1,10 @@
 """One call, from the order to the reply: asked about, sent and written down, or rehearsed."""
 
+from dataclasses import replace
+
 from habilis.engine.actions import ActionJournal, activity_log
 from habilis.engine.approvals import Approval, ask_approval
+from habilis.engine.downloads import CallResult, arriving, keep_files
 from habilis.engine.outside import Outside
 from habilis.engine.preparing import Prepared, prepare_call
 from habilis.engine.resolve import CallOrder, Found, pointing_at
@@ -17,7 +20,7 @@ from habilis.policy.rules import decide
 from habilis.templating import MISSING
 
 
-def call_tool(home: Home, order: CallOrder, outside: Outside, *, actor: str) -> Result | Approval:
+def call_tool(home: Home, order: CallOrder, outside: Outside, *, actor: str) -> CallResult | Approval:
     """Make one call, or ask a person first where the policy says so.
 
     Raises:
@@ -32,8 +35,7 @@ def call_tool(home: Home, order: CallOrder, outside: Outside, *, actor: str) -> 
         raise Forbidden(decision.reason, where=f"tool '{call.found.tool.name}'")
     if decision.verdict == "ask":
         return ask_approval(home, call, outside, actor=actor)
-    with pointing_at(call.found.account):
-        return carry_out(home, workspace, call, outside, actor=actor)
+    return carry_out(home, workspace, call, outside, actor=actor)
 
 
 def rehearse_call(home: Home, order: CallOrder, outside: Outside) -> list[dict[str, Json]]:
@@ -41,16 +43,17 @@ def rehearse_call(home: Home, order: CallOrder, outside: Outside) -> list[dict[s
     return show_requests(_prepared(home, order, outside)[1])
 
 
-def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside, *, actor: str) -> Result:
+def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside, *, actor: str) -> CallResult:
     """Send a call that may be sent; an action is logged before its first byte leaves, and again when it came back."""
-    found = call.found
-    if found.tool.role == "read" or found.account is None:
-        return _send(call, outside)
-    log = activity_log(home, found.account)
-    action = _action(call, actor=actor)
-    journal = ActionJournal(log, action, lambda: _check_limits(log, action, workspace, found))
+    with pointing_at(call.found.account), arriving(home, call) as folder:
+        journal = _journal(home, workspace, call, actor=actor)
+        result = _send(call, outside, folder) if journal is None else _acted(call, outside, folder, journal)
+        return keep_files(home, call, result, actor=actor)
+
+
+def _acted(call: Prepared, outside: Outside, folder: str, journal: ActionJournal) -> Result:
     try:
-        result = _send(call, outside, journal)
+        result = _send(call, outside, folder, journal)
     except HabilisError as error:
         journal.failed(error)
         raise
@@ -60,10 +63,11 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
     return result
 
 
-def _send(call: Prepared, outside: Outside, journal: ActionJournal | None = None) -> Result:
+def _send(call: Prepared, outside: Outside, folder: str, journal: ActionJournal | None = None) -> Result:
     found = call.found
     if found.manifest.smtp is None:
-        return outside.drive(run_tool(found.tool, call.scope, found.bounds), journal)
+        bounds = replace(found.bounds, download_to=folder, largest_file_bytes=outside.largest_file_bytes)
+        return outside.drive(run_tool(found.tool, call.scope, bounds), journal)
     from habilis.engine.mails import post  # most calls are no mails
     from habilis.exchange.mail import run_mail
 
@@ -76,10 +80,13 @@ def _prepared(home: Home, order: CallOrder, outside: Outside) -> tuple[Workspace
     return workspace, prepare_call(home, revision, workspace, order, outside)
 
 
-def _action(call: Prepared, *, actor: str) -> Action:
+def _journal(home: Home, workspace: Workspace, call: Prepared, *, actor: str) -> ActionJournal | None:
+    """What writes the call down; None for one that changes nothing outside."""
     found = call.found
+    if found.tool.role == "read" or found.account is None:
+        return None
     target = MISSING if found.tool.target is None else found.tool.target.fill(call.scope)
-    return Action(
+    action = Action(
         id=call.made.call_id,
         at=call.made.now,
         ability=found.manifest.id,
@@ -88,6 +95,8 @@ def _action(call: Prepared, *, actor: str) -> Action:
         target="" if target is MISSING else str(target),
         actor=actor,
     )
+    log = activity_log(home, found.account)
+    return ActionJournal(log, action, lambda: _check_limits(log, action, workspace, found))
 
 
 def _check_limits(log: ActivityLog, action: Action, workspace: Workspace, found: Found) -> None:

@@ -89,6 +89,7 @@ class Outside:
         public_url: Where browsers reach this engine, no slash at the end; "" when they cannot.
         relay: The relay it is signed in to, if any.
         mailer: Sends mails; None where none are sent.
+        largest_file_bytes: Most bytes of a file that a call brings back.
         trace: Is told of each request and each wait when it is over; None where nobody wants to know.
     """
 
@@ -99,6 +100,7 @@ class Outside:
     public_url: str = ""
     relay: Relay | None = None
     mailer: Mailer | None = None
+    largest_file_bytes: int = 50 * 1024 * 1024
     trace: Callable[[Traced], None] | None = None
 
     def drive(

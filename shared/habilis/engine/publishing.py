@@ -6,6 +6,7 @@ from datetime import datetime
 from habilis.engine.approvals import Approval, ask_approval, find_approval, hash_order, put_back, take_approval
 from habilis.engine.assets import read_project_asset
 from habilis.engine.calls import carry_out
+from habilis.engine.downloads import CallResult
 from habilis.engine.outside import Outside
 from habilis.engine.preparing import Prepared, prepare_call
 from habilis.engine.resolve import CallOrder
@@ -16,7 +17,7 @@ from habilis.home.store import Home, Revision
 from habilis.manifest.contracts import PUBLISH_ARGUMENTS
 from habilis.manifest.model import Manifest, Tool
 from habilis.markdown import to_html
-from habilis.messages import Json, Result
+from habilis.messages import Json
 from habilis.names import ProjectSlug
 from habilis.policy.rules import decide
 from habilis.records import Account, Asset, Publication, read_account, write_account
@@ -39,6 +40,7 @@ class Published:
 
     Attributes:
         notice: What went wrong after it was out; "" when nothing did.
+        notes: What a person should know beside it.
     """
 
     asset: str
@@ -46,6 +48,7 @@ class Published:
     link: str
     text: str
     notice: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def ask_publish(home: Home, order: PublishOrder, outside: Outside, *, actor: str) -> Approval:
@@ -64,7 +67,7 @@ def rehearse_publish(home: Home, order: PublishOrder, outside: Outside) -> list[
     return show_requests(_allowed(home, order, outside))
 
 
-def approve(home: Home, project: str, approval_id: str, outside: Outside, *, actor: str) -> Published | Result:
+def approve(home: Home, project: str, approval_id: str, outside: Outside, *, actor: str) -> Published | CallResult:
     """Give the yes and carry the order out, once.
 
     Raises:
@@ -82,8 +85,15 @@ def approve(home: Home, project: str, approval_id: str, outside: Outside, *, act
         raise
     if not approval.is_publish:
         return result
-    notice = _record(home, approval, result, outside.now(), actor=actor)
-    return Published(asset=approval.asset, channel=approval.channel, link=result.link, text=result.text, notice=notice)
+    notice = _record(home, approval, result.link, outside.now(), actor=actor)
+    return Published(
+        asset=approval.asset,
+        channel=approval.channel,
+        link=result.link,
+        text=result.text,
+        notice=notice,
+        notes=result.notes,
+    )
 
 
 def rehearse_approval(home: Home, project: str, approval_id: str, outside: Outside) -> list[dict[str, Json]]:
@@ -182,9 +192,9 @@ def _bound(home: Home, approval: Approval, outside: Outside) -> tuple[Workspace,
     return workspace, call
 
 
-def _record(home: Home, approval: Approval, result: Result, at: datetime, *, actor: str) -> str:
+def _record(home: Home, approval: Approval, link: str, at: datetime, *, actor: str) -> str:
     """Put the link on the channel's record; returns what went wrong with that, for the publish itself is out."""
-    published = Publication(asset=approval.asset, link=result.link, at=at)
+    published = Publication(asset=approval.asset, link=link, at=at)
 
     def change(revision: Revision) -> dict[str, bytes | None]:
         path = f"projects/{approval.project}/connections/{approval.channel}/connection.yaml"

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TypeGuard
 
+from habilis.engine.outside import Traced
 from habilis.errors import HabilisError, ManifestInvalid
 from habilis.messages import Json
 from habilis.records import stamp
@@ -60,6 +61,23 @@ def json_bytes(data: Json, *, indent: int | None = None) -> bytes:
         return f"{text}\n".encode()
     except UnicodeEncodeError:  # half a character, from a service's answer: JSON can escape it, UTF-8 cannot hold it
         return f"{json.dumps(data, indent=indent)}\n".encode()
+
+
+def trace_data(traced: Traced) -> dict[str, Json]:
+    """A request as it went, or a wait, as data; times in whole milliseconds. Keys in it are not masked yet."""
+    took = round(traced.elapsed_s * 1000)
+    if not traced.method:
+        return {"where": traced.where, "waited_ms": took}
+    return {
+        "where": traced.where,
+        "method": traced.method,
+        "url": traced.url,
+        "status": traced.status,
+        "ms": took,
+        "sent_bytes": traced.sent_bytes,
+        "received_bytes": traced.received_bytes,
+        "error": traced.error,
+    }
 
 
 def error_data(error: HabilisError) -> dict[str, Json]:

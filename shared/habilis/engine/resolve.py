@@ -61,6 +61,7 @@ class Found:
             hosts=AllowedHosts.of(self.manifest.hosts, self.keys),
             private_hosts=self.account.private_hosts if self.account else frozenset(),
             is_read=self.tool.role == "read",
+            result_hosts=AllowedHosts.of(self.manifest.result_hosts, self.keys),
         )
 
 

@@ -18,6 +18,7 @@ from habilis.messages import Answer, Mail, Request, Sent
 PrivateNetwork = Literal["per_account", "never"]
 DEFAULT_HOME = "~/.habilis"
 _TOKEN_BYTES = 32
+_MOST_MIB = 10_000
 FURTHEST_CLOCK_S = 100 * 365 * 24 * 3600.0
 
 
@@ -36,6 +37,7 @@ class Settings:
         private_network: `HABILIS_PRIVATE_NETWORK`: whether an account's opt-in to private hosts counts here.
         ca_file: `HABILIS_CA_FILE`: certificates trusted beside the public ones.
         clock_offset_s: `HABILIS_CLOCK_OFFSET_S`: seconds added to the clock, for rehearsals.
+        largest_file_mib: `HABILIS_LARGEST_FILE_MIB`: the most of a file that a call brings back.
         own_port: `PORT`: where this process listens, which no call may reach; 0 for nowhere.
     """
 
@@ -49,6 +51,7 @@ class Settings:
     private_network: PrivateNetwork = "never"
     ca_file: str = ""
     clock_offset_s: float = 0.0
+    largest_file_mib: int = 50
     own_port: int = 0
 
     @property
@@ -60,7 +63,7 @@ class Settings:
 VARIABLES = (
     "HABILIS_HOME", "HABILIS_REMOTE", "HABILIS_REMOTE_PRIVATE", "HABILIS_TOKENS", "HABILIS_PUBLIC_URL",
     "HABILIS_RELAY_URL", "HABILIS_RELAY_TOKEN", "HABILIS_RELAY_ORIGINS", "HABILIS_PRIVATE_NETWORK", "HABILIS_CA_FILE",
-    "HABILIS_CLOCK_OFFSET_S", "PORT", "HOME",
+    "HABILIS_CLOCK_OFFSET_S", "HABILIS_LARGEST_FILE_MIB", "PORT", "HOME",
 )  # fmt: skip
 """What the settings are read from; `HOME` for a home under `~`."""
 
@@ -94,6 +97,7 @@ def read_settings(environ: Mapping[str, str], *, private_network: PrivateNetwork
         private_network=_private_network(environ.get("HABILIS_PRIVATE_NETWORK", "") or private_network),
         ca_file=environ.get("HABILIS_CA_FILE", ""),
         clock_offset_s=_offset(environ.get("HABILIS_CLOCK_OFFSET_S", "") or "0"),
+        largest_file_mib=_mib(environ.get("HABILIS_LARGEST_FILE_MIB", "") or "50"),
         own_port=int(port) if (port := environ.get("PORT", "")).isdecimal() else 0,
     )
 
@@ -115,6 +119,7 @@ def live_outside(settings: Settings) -> Outside:
         public_url=settings.public_url,
         relay=settings.relay,
         mailer=_LateMailer(settings),
+        largest_file_bytes=settings.largest_file_mib << 20,
     )
 
 
@@ -212,3 +217,9 @@ def _offset(text: str) -> float:
     if not abs(offset) <= FURTHEST_CLOCK_S:
         raise BadInput("expected a number of seconds, within a hundred years", where="HABILIS_CLOCK_OFFSET_S")
     return offset
+
+
+def _mib(text: str) -> int:
+    if text.isascii() and text.isdecimal() and 0 < int(text) <= _MOST_MIB:
+        return int(text)
+    raise BadInput(f"expected a whole number of MiB, 1 to {_MOST_MIB}", where="HABILIS_LARGEST_FILE_MIB")

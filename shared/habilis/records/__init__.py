@@ -17,10 +17,11 @@ from habilis.records.accounts import (
     write_account,
     write_project,
 )
-from habilis.records.assets import Asset, AssetFile, read_asset, write_asset
+from habilis.records.assets import RECORD_NAME, Asset, AssetFile, read_asset, write_asset
 from habilis.records.reading import stamp
 
 __all__ = [
+    "RECORD_NAME",
     "Account",
     "Asset",
     "AssetFile",
