@@ -7,7 +7,9 @@ import pytest
 
 from habilis.engine.accounts import AccountOrder, add_account, list_accounts, remove_account
 from habilis.engine.connecting import finish_sign_in, start_sign_in
+from habilis.engine.installs import install, plan_install
 from habilis.errors import (
+    FeatureDisabled,
     HabilisError,
     NotFound,
     SecretMissing,
@@ -202,3 +204,34 @@ def test_without_a_way_back_over_https_the_page_opens_with_no_callback(world):
 def test_an_account_that_is_not_there_cannot_be_signed_in(public):
     with pytest.raises(NotFound, match="no account 'nobody'"):
         begin(public, "nobody")
+
+
+READER = """\
+id: reader
+name: Read numbers
+version: "0.1.0"
+summary: Reads.
+auth:
+  - { env: READER_TOKEN, optional: true }
+  - { env: READER_KEY_FILE, optional: true }
+connect:
+  - { label: Connect, flow: cloud, provider: google, scopes: [read], token_env: READER_TOKEN }
+  - flow: service_account
+    key_file: READER_KEY_FILE
+    token_url: https://api.example.com/token
+    scopes: [read]
+    token_env: READER_TOKEN
+hosts: [api.example.com]
+"""
+
+
+def test_a_way_to_sign_in_that_comes_later_is_said_to_be_one(world, tmp_path):
+    folder = tmp_path / "reader"
+    folder.mkdir()
+    (folder / "extension.yaml").write_text(READER, encoding="utf-8")
+    install(world.home, plan_install(world.home, str(folder)), actor="tests", now=world.clock())
+    order = AccountOrder(project="acme", ability="reader", keys={})
+    add_account(world.home, order, actor="tests", now=world.clock())
+
+    with pytest.raises(FeatureDisabled, match="signs in by cloud or service_account; this version"):
+        start_sign_in(world.home, "acme", "reader", world.outside)

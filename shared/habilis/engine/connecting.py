@@ -11,6 +11,7 @@ from habilis.engine.resolve import find_manifest, key_file, load_keys
 from habilis.engine.workspace import open_workspace
 from habilis.errors import (
     BadInput,
+    FeatureDisabled,
     NotFound,
     SecretMissing,
     SignInExpired,
@@ -61,6 +62,7 @@ def start_sign_in(home: Home, project: str, account: str, outside: Outside) -> S
 
     Raises:
         NotFound: No such account, or its ability offers no sign-in.
+        FeatureDisabled: Its ability offers only ways that come later.
         SecretMissing: Something that the page's address needs is not set yet.
     """
     workspace = open_workspace(home, home.open(), project)
@@ -69,6 +71,12 @@ def start_sign_in(home: Home, project: str, account: str, outside: Outside) -> S
         raise NotFound(f"there is no account {account!r}", hint=f"add it first: habilis accounts add {project} ABILITY")
     manifest = find_manifest(workspace, found.ability)
     flow = manifest.connect
+    if flow is None and manifest.ways:
+        flows = " or ".join(way.flow for way in manifest.ways)
+        raise FeatureDisabled(
+            f"{manifest.id!r} signs in by {flows}; this version of Habilis signs in by redirect only",
+            hint="set its keys one by one: habilis accounts set",
+        )
     if flow is None:
         raise NotFound(f"{manifest.id!r} offers no sign-in", hint="set its keys one by one: habilis accounts set")
     keys = load_keys(home, manifest, found)

@@ -13,9 +13,6 @@ from habilis.manifest.model import Tool
 from habilis.messages import Json
 from habilis.templating import FileValue, Made, Scope
 
-PUBLISH_ARGUMENTS = frozenset({"title", "text", "html", "summary", "tags", "asset"})
-"""What the engine hands to a publish tool, beside the channel's destination fields."""
-
 _ASSET = "asset"
 
 
