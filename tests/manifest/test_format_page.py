@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.manifest.conversation import Conversation
 
 from habilis.errors import ManifestInvalid
 from habilis.manifest.load import load_manifest
@@ -14,6 +15,12 @@ PAGE = (Path(__file__).parents[2] / "docs" / "format.md").read_text(encoding="ut
 FENCE = re.compile(r"^```(yaml fault|yaml|markdown|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = FENCE.findall(PAGE)
 WHOLE, *EXAMPLES = [text for kind, text in BLOCKS if kind == "yaml"]
+CONVERSATIONS = [
+    (BLOCKS[number][1], call)
+    for number, (kind, _) in enumerate(BLOCKS[:-1])
+    if kind == "yaml" and BLOCKS[number + 1][0] == "text"
+    for call in BLOCKS[number + 1][1].strip().split("\n\n")
+]
 FAULTS = [(BLOCKS[number][1], BLOCKS[number + 1][1]) for number, (kind, _) in enumerate(BLOCKS) if kind == "yaml fault"]
 
 
@@ -32,6 +39,11 @@ def laid_over(example: str) -> bytes:
 @pytest.mark.parametrize("example", [WHOLE, *EXAMPLES])
 def test_every_example_of_the_page_loads(example):
     assert load_manifest(laid_over(example), folder="press").id == "press"
+
+
+@pytest.mark.parametrize(("example", "call"), CONVERSATIONS)
+def test_what_the_page_says_a_call_does_is_what_it_does(example, call, tmp_path):
+    Conversation(call, load_manifest(laid_over(example), folder="press"), tmp_path).hold()
 
 
 def test_the_instructions_of_the_page_load():
