@@ -52,6 +52,8 @@ def call(expression, **values):
         ("count(null)", 0),
         ("flatten(nested)", [1, [2], 3, "a"]),
         ("flatten('a')", ["a"]),
+        ("flatten(nested, empty, list)", [1, [2], 3, "a", "a", 1, True, {"b": 1}, None]),
+        ("flatten(list, gone)", MISSING),
         ("json(list)", '["a",1,true,{"b":1},null]'),
         ("json(x)", '"ÄB c"'),
         ("json(null)", "null"),

@@ -7,6 +7,9 @@ from habilis.templating.functions.function import Function, list_in, not_empty, 
 from habilis.templating.functions.texts import check_length
 from habilis.templating.scope import MISSING, Missing, text_of
 
+_MOST_LISTS = 8
+"""Joined by one flatten()."""
+
 
 def _first(value: Json) -> Json | Missing:
     entries = list_in(value, "first")
@@ -27,13 +30,14 @@ def _entries(value: Json, function: str) -> list[Json]:
     return [value] if isinstance(value, str) else list_in(value, function)
 
 
-def _flatten(value: Json) -> list[Json]:
+def _flatten(*values: Json) -> list[Json]:
     found: list[Json] = []
-    for entry in _entries(value, "flatten"):
-        if isinstance(entry, list):
-            found.extend(entry)
-        else:
-            found.append(entry)
+    for value in values:
+        for entry in _entries(value, "flatten"):
+            if isinstance(entry, list):
+                found.extend(entry)
+            else:
+                found.append(entry)
     return found
 
 
@@ -52,7 +56,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "first": Function(signature="first(list)", run=_first, least=1, checks=(None,)),
     "last": Function(signature="last(list)", run=_last, least=1, checks=(None,)),
     "count": Function(signature="count(list)", run=_count, least=1, checks=(None,), takes_nothing=True),
-    "flatten": Function(signature="flatten(list)", run=_flatten, least=1, checks=(None,)),
+    "flatten": Function(signature="flatten(list, …)", run=_flatten, least=1, checks=(None,) * _MOST_LISTS),
     "join": Function(signature="join(list, sep)", run=_join, least=2, checks=(None, None)),
     "split": Function(signature="split(text, sep)", run=_split, least=2, checks=(None, not_empty)),
 }
