@@ -1,14 +1,14 @@
 """Conversations as `docs/format.md` writes them below its examples, held against what the exchange does.
 
-    file "a.png" image/png "its bytes"     a file of the asset that the call is about
-    call TOOL {arguments}
-    > METHOD URL body                      a request that goes out: its body as JSON, or as text
-    >   Header: value                      and one of its headers
-    < STATUS body                          what comes back
-    <   Header: value
-    ~ 5 s                                  a wait
-    = text                                 what the agent is told
-    ! text                                 the error that it ends in
+file "a.png" image/png "its bytes"     a file of the asset that the call is about
+call TOOL {arguments}
+> METHOD URL body                      a request that goes out: its body as JSON, or as text
+>   Header: value                      and one of its headers
+< STATUS body                          what comes back
+<   Header: value
+~ 5 s                                  a wait
+= text                                 what the agent is told
+! text                                 the error that it ends in
 """
 
 import json
