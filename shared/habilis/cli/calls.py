@@ -30,7 +30,7 @@ def tools(desk: Desk, project: str) -> None:
     lines: list[str] = []
     for group in dict.fromkeys(tool.group for tool in offered):
         rows = [
-            (tool.name, tool.role, f"needs {tool.needs}" if tool.needs else tool.label)
+            (tool.name, tool.role, f"needs {tool.needs}" if tool.needs else tool.label, tool.cost)
             for tool in offered
             if tool.group == group
         ]

@@ -20,6 +20,8 @@ class OfferedTool:
         group: The ability's name, for the heading it stands under.
         input: JSON Schema; it gains `connection` where there is more than one account.
         needs: What is missing before it can be called; "" when it is ready.
+        contract: The contract that it carries out, which is its name; "" for a tool of the ability's own.
+        cost: What a call costs, in words; "" when not said.
     """
 
     name: str
@@ -30,6 +32,8 @@ class OfferedTool:
     role: str
     input: dict[str, Json]
     needs: str
+    contract: str = ""
+    cost: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,7 @@ class OfferedInstructions:
 
 
 def offer_tools(home: Home, project: str) -> list[OfferedTool]:
-    """The tools of the project's abilities that are on, by ability and in the manifest's order."""
+    """The tools of the project's abilities that are on, and what these provide: by ability, in the manifest's order."""
     workspace = open_workspace(home, home.open(), project)
     offered = []
     for ability in workspace.abilities.values():
@@ -63,8 +67,10 @@ def offer_tools(home: Home, project: str) -> list[OfferedTool]:
                 role=tool.role,
                 input=_with_connection(tool, [account.id for account in accounts]),
                 needs=needs,
+                contract=tool.contract,
+                cost=tool.cost,
             )
-            for tool in manifest.tools
+            for tool in (*manifest.tools, *manifest.provides)
         ]
     return offered
 

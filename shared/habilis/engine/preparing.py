@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from habilis.engine.assets import asset_folder, read_project_asset
 from habilis.engine.outside import Outside
 from habilis.engine.resolve import CONNECTION, CallOrder, Found, resolve_call
-from habilis.engine.workspace import Workspace
+from habilis.engine.workspace import Workspace, channel_sizes
 from habilis.exchange.arguments import check_arguments
 from habilis.home.store import Home, Revision
 from habilis.manifest.model import Tool
@@ -65,10 +65,13 @@ def prepare_call(
     if order.asset:
         arguments[_ASSET], given = order.asset, given | {_ASSET}
     asset = order.asset or _asset_of(found.tool, arguments)
+    arguments = check_arguments(found.tool, arguments, also=given | frozenset(destination))
+    if found.tool.contract:
+        arguments = _normalised(workspace, found.tool, arguments)
     return Prepared(
         project=workspace.project.slug,
         found=found,
-        arguments=check_arguments(found.tool, arguments, also=given | frozenset(destination)),
+        arguments=arguments,
         made=Made(now=outside.now(), call_id=outside.token()),
         asset=asset,
         files=_files(home, revision, workspace, asset, found.tool) if asset else (),
@@ -79,6 +82,12 @@ def _asset_of(tool: Tool, arguments: Mapping[str, Json]) -> str:
     """The asset that a contract's arguments name; "" for none. What a tool's own argument of that name is, it says."""
     named = arguments.get(_ASSET) if tool.contract else None
     return named if isinstance(named, str) else ""
+
+
+def _normalised(workspace: Workspace, tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Json]:
+    from habilis.exchange.contracts import normalise_contract  # most tools are no contracts
+
+    return normalise_contract(tool.contract, arguments, channel_sizes(workspace))
 
 
 def _files(home: Home, revision: Revision, workspace: Workspace, ref: str, tool: Tool) -> tuple[FileValue, ...]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from habilis.engine.workspace import Ability, Workspace
-from habilis.errors import AddressNotAllowed, ArgsInvalid, ManifestInvalid, NotFound, SecretMissing
+from habilis.errors import AddressNotAllowed, ArgsInvalid, HabilisError, ManifestInvalid, NotFound, SecretMissing
 from habilis.exchange.fill import Bounds
 from habilis.home.keyfile import KeyFile
 from habilis.home.store import Home
@@ -27,7 +27,7 @@ class CallOrder:
 
     Attributes:
         project: The project's slug.
-        tool: A tool's name, or `<ability>.<tool>` where two abilities have one of that name.
+        tool: A tool's name, or `<ability>.<tool>` where two abilities have one of that name; or a contract's.
         arguments: As given; checked later against the tool's schema.
         account: The account to go through; "" for the service's default.
         asset: The asset `<type>/<id>` whose files it may send, and which takes the files that come back; "" for none.
@@ -84,7 +84,7 @@ def resolve_call(home: Home, workspace: Workspace, order: CallOrder) -> Found:
         ArgsInvalid: Two abilities have a tool of that name.
         SecretMissing: The ability has no account here, or its account lacks a key.
     """
-    manifest, tool = find_tool(workspace, order.tool)
+    manifest, tool = find_tool(home, workspace, order.tool, account=order.account)
     account = choose_account(workspace, manifest, order.account)
     if account is None and (manifest.auth or tool.role != "read"):
         raise SecretMissing(
@@ -103,8 +103,19 @@ def resolve_call(home: Home, workspace: Workspace, order: CallOrder) -> Found:
     return Found(manifest=manifest, tool=tool, account=account, keys=keys)
 
 
-def find_tool(workspace: Workspace, name: str) -> tuple[Manifest, Tool]:
-    """The one tool of that name among the abilities that are on; NotFound or ArgsInvalid otherwise."""
+def find_tool(home: Home, workspace: Workspace, name: str, *, account: str = "") -> tuple[Manifest, Tool]:
+    """The tool of that name among the abilities that are on; of those that provide a contract, one that can be called.
+
+    Args:
+        home: Where keys are, which tell whether an ability can be called.
+        workspace: Has the abilities, in the order in which they count.
+        name: As `CallOrder.tool`.
+        account: The account that the call names; "" for none.
+
+    Raises:
+        NotFound: No ability that is on has it.
+        ArgsInvalid: Two have a tool of that name.
+    """
     ability, dot, bare = name.rpartition(".")
     found = [
         (manifest, tool)
@@ -117,10 +128,13 @@ def find_tool(workspace: Workspace, name: str) -> tuple[Manifest, Tool]:
         raise NotFound(
             f"the project has no tool {name!r}", hint=f"list its tools: habilis tools {workspace.project.slug}"
         )
-    if len(found) > 1:
-        choices = " or ".join(f"{manifest.id}.{bare}" for manifest, _ in found)
-        raise ArgsInvalid(f"more than one ability has a tool {bare!r}", hint=f"say {choices}")
-    return found[0]
+    if len(found) == 1:
+        return found[0]
+    if all(tool.contract for _, tool in found):
+        able = (pair for pair in found if _can_call(home, workspace, pair[0], account))
+        return next(able, found[0])
+    choices = " or ".join(f"{manifest.id}.{bare}" for manifest, _ in found)
+    raise ArgsInvalid(f"more than one ability has a tool {bare!r}", hint=f"say {choices}")
 
 
 def find_manifest(workspace: Workspace, ability: str) -> Manifest:
@@ -177,6 +191,15 @@ def _key_file(path: str) -> KeyFile:
 def missing_keys(manifest: Manifest, keys: Mapping[str, str]) -> list[str]:
     """Names of the required keys that are not set."""
     return [name for name in manifest.required_keys if not keys.get(name)]
+
+
+def _can_call(home: Home, workspace: Workspace, manifest: Manifest, name: str) -> bool:
+    """Whether the ability has the account that is named, or a default one, with all its keys."""
+    try:
+        account = choose_account(workspace, manifest, name)
+        return account is not None and not missing_keys(manifest, load_keys(home, manifest, account))
+    except HabilisError:
+        return False
 
 
 def _usable(workspace: Workspace) -> list[Ability]:

@@ -9,10 +9,13 @@ from urllib.parse import parse_qsl
 
 from habilis.engine.preparing import Prepared
 from habilis.engine.resolve import pointing_at
-from habilis.exchange.call import run_tool
+from habilis.exchange.drafts import Draft
+from habilis.exchange.plan import Planned, plan_tool
+from habilis.exchange.uploads import slice_of
 from habilis.manifest.model import SmtpTemplate
 from habilis.messages import FileSlice, Json, Request, Streamed
 from habilis.redaction import clean
+from habilis.templating import FileValue
 
 FORM_TYPE = "application/x-www-form-urlencoded"
 _NAMED = re.compile(r'\b(name|filename)="([^"]*)"')
@@ -21,7 +24,9 @@ MULTIPART_TYPE = "multipart/form-data"
 
 
 def show_requests(call: Prepared) -> list[dict[str, Json]]:
-    """What a call would send, as data; sends nothing.
+    """What a call would send, as data, in its order; sends nothing.
+
+    Where a step needs an answer that is not there yet, its request stands with the placeholders that wait for it.
 
     Raises:
         ArgsInvalid, SecretMissing, SecretMalformed, HostNotAllowed: It could not be sent.
@@ -30,11 +35,8 @@ def show_requests(call: Prepared) -> list[dict[str, Json]]:
         return [_mail(call, call.found.manifest.smtp)]
     names = {file.path: str(file["name"]) for file in call.files}
     with pointing_at(call.found.account):
-        exchange = run_tool(call.found.tool, call.scope, call.found.bounds)
-        request = next(exchange)
-    exchange.close()
-    assert isinstance(request, Request)  # noqa: S101 - nothing comes before the first one
-    return [request_as_data(request, names)]
+        planned = plan_tool(call.found.tool, call.scope, call.found.bounds)
+    return [_planned_as_data(one, names) for one in planned]
 
 
 def _mail(call: Prepared, smtp: SmtpTemplate) -> dict[str, Json]:
@@ -73,6 +75,39 @@ def content_type(headers: Mapping[str, Json]) -> str:
     """The Content-Type without its parameters, lower case; "" for none."""
     named = (str(value) for name, value in headers.items() if name.lower() == "content-type")
     return next(named, "").partition(";")[0].strip().lower()
+
+
+def _planned_as_data(planned: Planned, names: Mapping[str, str]) -> dict[str, Json]:
+    request = planned.request
+    shown: dict[str, Json] = {"where": planned.step} if planned.step else {}
+    shown |= request_as_data(request, names) if isinstance(request, Request) else _draft_as_data(request, names)
+    return {**shown, "notes": list(planned.notes)} if planned.notes else shown
+
+
+def _draft_as_data(draft: Draft, names: Mapping[str, str]) -> dict[str, Json]:
+    headers: dict[str, Json] = dict(draft.headers)
+    if draft.has_basic_auth:
+        headers["Authorization"] = "Basic [redacted]"
+    body = draft.body
+    if content_type(headers) == MULTIPART_TYPE and isinstance(body, list):
+        body = [
+            {name: _told_if_file(entry, names) for name, entry in dict(part).items()}
+            for part in body
+            if isinstance(part, dict)
+        ]
+    shown: dict[str, Json] = {
+        "method": draft.method,
+        "url": draft.url,
+        "headers": headers,
+        "body": _told_if_file(body, names),
+    }
+    cleaned = clean(shown)
+    assert isinstance(cleaned, dict)  # noqa: S101 - cleaning keeps the shape
+    return cleaned
+
+
+def _told_if_file(value: Json, names: Mapping[str, str]) -> Json:
+    return _told(slice_of(value), names) if isinstance(value, FileValue) else value
 
 
 def _body(request: Request, names: Mapping[str, str]) -> Json:

@@ -131,6 +131,17 @@ def open_workspace(home: Home, revision: Revision, project: str) -> Workspace:
     return workspace
 
 
+def channel_sizes(workspace: Workspace) -> dict[str, tuple[int, int]]:
+    """Width and height of the pictures that kinds of channels ask for, by the kind."""
+    sizes: dict[str, tuple[int, int]] = {}
+    for ability in workspace.abilities.values():
+        for kind in ability.manifest.channels if ability.is_on and ability.manifest is not None else ():
+            match kind.facts.get("image"):
+                case {"width": int(width), "height": int(height)}:
+                    sizes.setdefault(kind.kind, (width, height))
+    return sizes
+
+
 def ability_folders(revision: Revision, project: str) -> dict[str, str]:
     """Ability id to the folder that counts for the project, in the order of the ids."""
     found: dict[str, str] = {}

@@ -1,6 +1,6 @@
 """The steps of a call: what each runs over, what it saves, and when it is passed over."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from habilis.errors import ArgsInvalid, HabilisError, ResponseTooLarge, UpstreamFailed, UpstreamProtocol
@@ -17,7 +17,7 @@ StepTalk = Generator[Request | Pause | StepDone, Answer | None, None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
+class Run:
     """One run of a step.
 
     Attributes:
@@ -88,7 +88,7 @@ class Steps:
         if not hasattr(self, "last"):
             raise self._fault or ArgsInvalid("none of its steps has anything to do", where=f"tool '{self._tool.name}'")
 
-    def _carry_out(self, step: Step, run: _Run, taken: _Taken) -> StepTalk:
+    def _carry_out(self, step: Step, run: Run, taken: _Taken) -> StepTalk:
         course = self._course
         course.seen = None
         try:
@@ -122,13 +122,14 @@ class Steps:
         if step.save_error and taken.faults:
             self._saved[step.save_error] = taken.faults[0]
 
-    def _runs(self, step: Step) -> list[_Run]:
+    def _runs(self, step: Step) -> list[Run]:
         """The runs of a step for which its `when` holds; raises when there are too many."""
         where, scope = f"step '{step.name}'", self.scope
         if step.loop is None:
-            runs = [_Run(where=where, scope=scope)]
+            runs = [Run(where=where, scope=scope)]
         else:
-            runs = list(self._run_over(step, step.loop, where, scope))
+            entries = self._entries(step, step.loop, where, scope)
+            runs = list(runs_over(entries, self._files.get(step.loop.over), where=where, scope=scope))
         chosen = [run for run in runs if step.when is None or step.when.holds(run.scope)]
         most = self._tool.most_runs
         if len(chosen) > most:
@@ -137,19 +138,6 @@ class Steps:
                 raise ResponseTooLarge(message, where=where, outcome="not_sent")
             raise ArgsInvalid(message, where=where, hint="do it in several calls")
         return chosen
-
-    def _run_over(self, step: Step, loop: Loop, where: str, scope: Scope) -> Generator[_Run, None, None]:
-        every = scope.arguments.get(_FILES)
-        numbers = {id(file): number for number, file in enumerate(every, 1)} if isinstance(every, list) else {}
-        files = self._files.get(loop.over)
-        for index, item in enumerate(self._entries(step, loop, where, scope)):
-            file = files[index] if files is not None else item if isinstance(item, FileValue) else None
-            number = numbers.get(id(file))
-            name = str(index + 1) if number is None else f"file {number}"
-            values: dict[str, Json] = {"item": item, "index": index}
-            if file is not None:
-                values["file"] = file
-            yield _Run(where=f"{where} ({name})", scope=scope.with_values(values), name=name, index=index, file=file)
 
     def _entries(self, step: Step, loop: Loop, where: str, scope: Scope) -> list[Json]:
         value: Json | Missing = MISSING
@@ -161,6 +149,29 @@ class Steps:
         if step.name in self._of_answers:
             raise UpstreamProtocol("the answer gave no list to run over", where=where, outcome="not_sent")
         raise ArgsInvalid("it runs over a list, and got something else", where=where)
+
+
+def runs_over(
+    entries: Sequence[Json], files: Sequence[FileValue | None] | None, *, where: str, scope: Scope
+) -> Iterator[Run]:
+    """The runs of a step over a list.
+
+    Args:
+        entries: What it runs over, each the `item` of a run.
+        files: The files that belong to these; None where an entry is a file itself, or none belongs to it.
+        where: The step, for messages.
+        scope: The values that all runs share.
+    """
+    every = scope.arguments.get(_FILES)
+    numbers = {id(file): number for number, file in enumerate(every, 1)} if isinstance(every, list) else {}
+    for index, item in enumerate(entries):
+        file = files[index] if files is not None else item if isinstance(item, FileValue) else None
+        number = numbers.get(id(file))
+        name = str(index + 1) if number is None else f"file {number}"
+        values: dict[str, Json] = {"item": item, "index": index}
+        if file is not None:
+            values["file"] = file
+        yield Run(where=f"{where} ({name})", scope=scope.with_values(values), name=name, index=index, file=file)
 
 
 def _needs(step: Step) -> frozenset[str]:
