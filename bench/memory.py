@@ -1,6 +1,7 @@
 """A 500 MB upload and a 500 MB download: how far each lifts the process above idle, over a bare client's streaming.
 
-Each runs in a process of its own that has made the same call with a small file before: what it holds then is idle.
+Ours is the whole engine: an asset's file sent by an action, and the file of a result fetched and kept. Each runs in a
+process of its own that has made the same call with a small file before: what it holds then is idle.
 Linux alone says how high a process has been since (VmHWM of /proc/self/status).
 """
 
@@ -11,11 +12,37 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from harness import conclude, table, verdict
+from peers.home import make_home
 from peers.sink import running
 
+MANIFEST = """\
+id: store
+name: Store
+version: 1.0.0
+summary: A store of files to measure with.
+transport: http
+auth:
+  - { env: STORE_SITE, label: Site, secret: false }
+hosts: ["${STORE_SITE}"]
+tools:
+  - name: put
+    label: Measuring
+    description: Sends the asset's file.
+    role: manage
+    input: { type: object, properties: {} }
+    request: { method: PUT, url: "${STORE_SITE}/", body_file: "{{files.0}}" }
+  - name: fetch
+    label: Measuring
+    description: Fetches a file of so many bytes.
+    role: read
+    input: { type: object, properties: { size: { type: integer } } }
+    request: { method: GET, url: "${STORE_SITE}/link/{{size}}" }
+    result: { file_url: /url }
+"""
 MB = 1024 * 1024
 SIZE = 500 * MB
 SMALL = 1000
@@ -84,42 +111,35 @@ def held_kb(name: str) -> int:
 
 
 def ours(way: str, port: int, folder: Path) -> Callable[[int], None]:
-    """A call of a tool, as the engine makes it: filled, checked, sent, its answer judged and read."""
+    """A call through the whole engine."""
+    from habilis.engine.assets import save_asset
+    from habilis.engine.calls import call_tool
+    from habilis.engine.resolve import CallOrder
     from habilis.engine.settings import live_outside, read_settings
-    from habilis.exchange.call import run_tool
-    from habilis.exchange.fill import Bounds
-    from habilis.hosts import AllowedHosts
-    from habilis.manifest.model import RequestTemplate, Step, Tool
-    from habilis.templating import FileValue, Scope, compile_json, compile_url
+    from habilis.records import Asset, AssetFile
+    from habilis.redaction import recording
 
-    fetched = folder / "fetched"
-    fetched.mkdir()
-    keys = {"SITE": f"http://127.0.0.1:{port}"}
-    request = (
-        RequestTemplate(method="PUT", url=compile_url("${SITE}/"), body_file=compile_json("{{file}}"))
-        if way == "up"
-        else RequestTemplate(method="GET", url=compile_url("${SITE}/{{size}}"))
-    )
-    tool = Tool(name="move", label="", description="", input={}, steps=(Step(name="", request=request),))
-    bounds = Bounds(
-        hosts=AllowedHosts.of(["${SITE}"], keys),
-        private_hosts=frozenset({f"127.0.0.1:{port}"}),
-        is_read=way == "down",
-        download_to=str(fetched),
-        largest_file_bytes=SIZE,
-    )
-    outside = live_outside(read_settings({"HABILIS_HOME": str(folder)}, private_network="per_account"))
+    home = make_home(folder, port, MANIFEST)
+    outside = live_outside(read_settings({"HABILIS_HOME": str(home.private)}, private_network="per_account"))
+    outside = replace(outside, largest_file_bytes=SIZE)
+    picture = AssetFile(name="a.png", file="a.png", mime="image/png")
+    save_asset(home, "acme", Asset(ref="media/big", title="Big", text="", files=(picture,)), actor="bench")
+    place = home.private / "projects/acme/assets/media/big"
 
-    def move(size: int) -> None:
-        path = sized(folder, size if way == "up" else 0)
-        file = FileValue({"name": "a.png", "mime": "image/png", "size": size}, path=str(path))
-        outside.drive(run_tool(tool, Scope({"file": file, "size": size}, keys), bounds))
-        if way == "down":
-            (got,) = fetched.iterdir()
-            assert got.stat().st_size == size
-            got.unlink()
+    def up(size: int) -> None:
+        sized(place / "a.png", size)
+        with recording():
+            order = CallOrder(project="acme", tool="put", arguments={}, asset="media/big")
+            call_tool(home, order, outside, actor="bench")
 
-    return move
+    def down(size: int) -> None:
+        with recording():
+            order = CallOrder(project="acme", tool="fetch", arguments={"size": size})
+            (kept,) = call_tool(home, order, outside, actor="bench").files
+        assert kept.size == size
+        (home.private / kept.path).unlink()
+
+    return up if way == "up" else down
 
 
 def bare(way: str, port: int, folder: Path) -> Callable[[int], None]:
@@ -129,7 +149,7 @@ def bare(way: str, port: int, folder: Path) -> Callable[[int], None]:
     client = httpx.Client(trust_env=False)
 
     def up(size: int) -> None:
-        with sized(folder, size).open("rb") as file:
+        with sized(folder / "to-send", size).open("rb") as file:
             answer = client.put(f"http://127.0.0.1:{port}/", content=file, headers={"Content-Length": str(size)})
             assert answer.status_code == 200
 
@@ -142,9 +162,8 @@ def bare(way: str, port: int, folder: Path) -> Callable[[int], None]:
     return up if way == "up" else down
 
 
-def sized(folder: Path, size: int) -> Path:
+def sized(path: Path, size: int) -> Path:
     """A file of so many bytes."""
-    path = folder / "to-send"
     with path.open("wb") as file:
         file.truncate(size)
     return path

@@ -29,7 +29,7 @@ NO_MODULE = {
 FORBIDDEN = {
     "a package registry's host": re.compile(r"\b(pypi|pythonhosted|npmjs|debian|crates|rubygems)[.](org|com|io)\b"),
     "a path of somebody's machine": re.compile(r"(?<![\w.*])/(work|farm|root|Users/\w+|home/\w+|opt/pypi|opt/wheels)/"),
-    "an unfinished mark": re.compile(r"T[O]DO|F[I]XME|NotImplemented[E]rror"),
+    "an unfinished mark": re.compile(r"\bT[O]DO\b|F[I]XME|NotImplemented[E]rror"),
 }
 
 

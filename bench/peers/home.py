@@ -72,17 +72,28 @@ TOOL = """\
 """
 
 
-def make_home(folder: Path, port: int) -> WorkTreeHome:
-    """A home in `folder`: its project `acme` calls 127.0.0.1:`port` with the tools `look` (read) and `put` (manage)."""
+def make_home(folder: Path, port: int, manifest: str = "") -> WorkTreeHome:
+    """A home in `folder`: its project `acme` calls 127.0.0.1:`port`.
+
+    Args:
+        folder: Empty.
+        port: What the ability's site is set to.
+        manifest: The ability's; its one site is the key that its id and `_SITE` make. "" for the blog above with the
+            tools `look` (read) and `put` (manage).
+    """
     now = datetime.now(UTC)
-    ability = folder / "press"
-    ability.mkdir(parents=True)
     tools = TOOL.format(name="look", role="read") + TOOL.format(name="put", role="manage")
-    (ability / "extension.yaml").write_text(MANIFEST.format(tools=tools), encoding="utf-8")
+    text = manifest or MANIFEST.format(tools=tools)
+    name = text.splitlines()[0].removeprefix("id: ")
+    ability = folder / name
+    ability.mkdir(parents=True)
+    (ability / "extension.yaml").write_text(text, encoding="utf-8")
     home = init_home(folder / "home")
     add_project(home, "acme", actor="bench")
     install(home, plan_install(home, str(ability)), actor="bench", now=now)
-    keys = {"PRESS_SITE": f"http://127.0.0.1:{port}", "PRESS_TOKEN": "token-0123456789abcdef"}
-    add_account(home, AccountOrder(project="acme", ability="press", keys=keys), actor="bench", now=now)
-    allow_private(home, "acme", "press", f"127.0.0.1:{port}", actor="bench")
+    keys = {f"{name.upper()}_SITE": f"http://127.0.0.1:{port}"}
+    if not manifest:
+        keys["PRESS_TOKEN"] = "token-0123456789abcdef"
+    add_account(home, AccountOrder(project="acme", ability=name, keys=keys), actor="bench", now=now)
+    allow_private(home, "acme", name, f"127.0.0.1:{port}", actor="bench")
     return home

@@ -1,15 +1,18 @@
 """A service on loopback, a process of its own, that takes and gives bodies of any size and keeps none of it.
 
-Use: with running() as port: …      PUT takes a body, GET /BYTES gives that many, as image/png
+Use: with running() as port: …
+
+PUT takes a body; GET /BYTES gives so many, as a picture; GET /link/BYTES says where that is.
 """
 
 import contextlib
+import json
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 
-CHUNK = bytes(1 << 20)
+CHUNK = b"\x89PNG\r\n\x1a\n".ljust(1 << 20, b"\0")
 
 
 @contextlib.contextmanager
@@ -41,8 +44,11 @@ def answer(sock: socket.socket) -> bool:
             return False
         head += got
     head, _, begun = head.partition(b"\r\n\r\n")
-    method, target, _ = head.split(b"\r\n")[0].split()
-    if method == b"GET":
+    method, target, _ = head.split(b"\r\n")[0].decode().split()
+    if target.startswith("/link/"):
+        sock.sendall(said({"url": f"http://127.0.0.1:{sock.getsockname()[1]}/{target.removeprefix('/link/')}"}))
+        return True
+    if method == "GET":
         left = int(target[1:])
         sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: %d\r\n\r\n" % left)
         while left:
@@ -53,8 +59,14 @@ def answer(sock: socket.socket) -> bool:
     buffer = bytearray(len(CHUNK))
     while left:
         left -= sock.recv_into(buffer)
-    sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+    sock.sendall(said({}))
     return True
+
+
+def said(value: object) -> bytes:
+    """An answer in JSON."""
+    body = json.dumps(value).encode()
+    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -59,6 +60,15 @@ def test_an_offset_counts_entries_and_may_go_into_the_body():
         {"limit": 2, "page": {"x": 1, "startRow": 2}},
     ]
     assert played.result.data == [1, 2, 3]
+
+
+def test_a_position_may_be_a_field_of_a_form_nested_or_not():
+    form = compile_json({"q": "a b", "page": {"after": "old"}})
+    template = replace(pages("cursor", "/page/after", next="/n", method="POST"), form=form)
+
+    played = run(tool(template), scope(), [of(1, n="x y"), of(2)], READ)
+
+    assert [asked.body for asked in played.requests] == [b"q=a+b&page%5Bafter%5D=old", b"q=a+b&page%5Bafter%5D=x+y"]
 
 
 def test_a_place_that_is_not_there_yet_is_made_in_the_body():

@@ -245,6 +245,12 @@ def test_a_fixed_wait_and_fewer_tries_are_kept_to():
     assert (played.pauses, played.error.message) == ([4.0], "answered 503")
 
 
+def test_waits_that_the_manifest_itself_wants_are_never_too_long():
+    played = run(tool(request("GET", retry=RetryRule(wait_s=120.0))), scope(), [answer(503), answer(503), answer()])
+
+    assert (played.pauses, played.error) == ([120.0, 120.0], None)
+
+
 def test_a_manifest_may_leave_out_the_network():
     rule = RetryRule(on_network=False)
     fault = UpstreamUnavailable("down")

@@ -185,6 +185,7 @@ def test_a_file_that_shrinks_while_it_is_sent_may_have_been_taken(transport, pub
 
     assert caught.value.message == "the file 'a.bin' became shorter while it was sent"
     assert (caught.value.outcome, caught.value.where) == (outcome, "tool 'publish'")
+    assert ("look what became of it" in caught.value.hint) == (not is_read)
 
 
 def test_a_second_file_that_vanishes_while_the_first_is_sent_is_named(transport, publishing, on_disk):

@@ -66,7 +66,9 @@ def _acted(call: Prepared, outside: Outside, folder: str, journal: ActionJournal
 def _send(call: Prepared, outside: Outside, folder: str, journal: ActionJournal | None = None) -> Result:
     found = call.found
     if found.manifest.smtp is None:
-        bounds = replace(found.bounds, download_to=folder, largest_file_bytes=outside.largest_file_bytes)
+        bounds = found.bounds
+        if folder:
+            bounds = replace(bounds, download_to=folder, largest_file_bytes=outside.largest_file_bytes)
         return outside.drive(run_tool(found.tool, call.scope, bounds), journal)
     from habilis.engine.mails import post  # most calls are no mails
     from habilis.exchange.mail import run_mail

@@ -40,6 +40,9 @@ class Brought:
     notes: tuple[str, ...] = ()
 
 
+_NOTHING = Brought()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
     """Where one file is: at an address, in a text of the answer, or the answer itself."""
@@ -94,6 +97,8 @@ def bring_files(
         HabilisError: None came; the outcome says that the service did its part.
     """
     found = _found(tool, seen, answer)
+    if not found and not brings_files(tool):
+        return _NOTHING
     fault: HabilisError | None = None
     files, notes = [], []
     for source in found[: tool.most_runs]:

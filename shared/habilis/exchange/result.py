@@ -43,7 +43,7 @@ def make_result(
     """
     brought = yield from bring_files(tool, seen, answer, scope, bounds, fetch)
     told = _told(tool.result, seen, answer, scope, brought.files)
-    return replace(told, files=brought.files, notes=brought.notes)
+    return replace(told, files=brought.files, notes=brought.notes) if brought.files or brought.notes else told
 
 
 def _told(template: ResultTemplate, seen: Seen, answer: Answer, scope: Scope, files: Sequence[ResultFile]) -> Result:

@@ -13,7 +13,7 @@ from habilis.messages import Answer, Json, Request
 from habilis.templating import MISSING, Missing, Place, Seen
 
 MOST_S: Final = 90.0
-"""Seconds after its first try within which a request may be sent again."""
+"""Seconds after its first try within which a request may be sent again; the manifest's own waits come on top."""
 
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 """Methods whose requests change nothing outside, whatever the call does."""
@@ -81,7 +81,8 @@ class Tries:
         return self._next(self._backoff_s() if self.told_s is None else self.told_s, gone_s)
 
     def _next(self, wait_s: float, gone_s: float) -> float | None:
-        if self._number >= self._rule.tries or gone_s + wait_s > MOST_S:
+        own_s = (self._rule.wait_s or 0.0) * (self._rule.tries - 1)
+        if self._number >= self._rule.tries or gone_s + wait_s > MOST_S + own_s:
             return None
         self._number += 1
         return wait_s

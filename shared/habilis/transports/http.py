@@ -14,6 +14,7 @@ import ssl
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 from habilis.errors import (
@@ -303,13 +304,20 @@ def _wired(request: Request, url: httpx.URL, exchange: Exchange) -> httpx.Reques
 
 def _parsed(url: str, where: str) -> httpx.URL:
     """The URL as the library reads it: host and port are judged on the very parts that it dials."""
+    parsed = _read_url(url)
+    if parsed is None:
+        raise HostNotAllowed("only absolute https URLs are called", where=where)
+    return parsed
+
+
+@lru_cache(maxsize=256)
+def _read_url(url: str) -> httpx.URL | None:
+    # Reading a URL costs a tenth of a call, and a tool without arguments in its URL calls the same one each time.
     try:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, UnicodeError):
-        parsed = None
-    if parsed is None or parsed.scheme not in _PORTS or not parsed.raw_host:
-        raise HostNotAllowed("only absolute https URLs are called", where=where)
-    return parsed
+        return None
+    return parsed if parsed.scheme in _PORTS and parsed.raw_host else None
 
 
 def _whereto(url: httpx.URL) -> tuple[str, str]:

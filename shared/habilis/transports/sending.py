@@ -83,6 +83,8 @@ def pieces_of(body: Streamed, exchange: Exchange) -> Iterator[bytes]:
             yield from read_pieces(piece, _PIECE_BYTES, where=exchange.where)
         except EngineFailed as error:
             error.outcome = exchange.outcome
+            if error.outcome == "unknown":
+                error.hint = "a part of it was sent: look what became of it before making the call again"
             raise
 
 

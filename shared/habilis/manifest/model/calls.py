@@ -93,8 +93,8 @@ class PagesRule:
     Attributes:
         by: page: a number from 1; offset: entries read so far; cursor: a value of the last answer; next_url: an address
             of the last answer; link_header: the Link header's `rel="next"`.
-        into: Where the next request carries it: `query:NAME`, `header:NAME` or a JSON pointer into the body; "" for
-            next_url and link_header.
+        into: Where the next request carries it: `query:NAME`, `header:NAME`, a JSON pointer into the body, or `query`
+            for a cursor whose every field is a parameter; "" for next_url and link_header.
         items: Where a page's entries are, to count them and to join them; None when the whole answer is the list.
         size: Entries of a full page; a shorter one is the last. 0 when not known.
         start: The first page's number or offset.

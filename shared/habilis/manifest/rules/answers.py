@@ -7,7 +7,7 @@ from habilis.manifest.faults import Faults, Part
 from habilis.manifest.rules.placeholders import Fillable, check_placeholders, check_template, said
 from habilis.templating import Pointer, compile_condition, compile_place, compile_text
 
-_INTO = re.compile(r"(query:[!-z|~]{1,128}|header:[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128})")
+_INTO = re.compile(r"(query|query:[!-z|~]{1,128}|header:[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128})")
 _NEEDS = {
     "page": ("into",),
     "offset": ("into",),
@@ -122,8 +122,10 @@ def _check_pages(pages: Part, request: Part, fillable: Fillable, faults: Faults)
         check_pointer(into, faults)
         if request.at("json").value is None and request.at("form").value is None:
             faults.add(into.path, "the request has no body to put it into; write `json` or `form`, or query:NAME")
+    elif text == "query" and by != "cursor":
+        faults.add(into.path, "`query` alone takes the fields of a cursor; write query:NAME")
     elif text is not None and not _INTO.fullmatch(text):
-        faults.add(into.path, "expected query:NAME, header:NAME or a pointer into the body, as /page")
+        faults.add(into.path, "expected query:NAME, query, header:NAME or a pointer into the body, as /page")
     check_pointer(pages.at("items"), faults)
     for name in ("from", "total"):
         check_place(pages.at(name), faults)

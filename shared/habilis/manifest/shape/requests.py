@@ -108,7 +108,7 @@ class PagesShape(Shape):
     by: Literal["page", "offset", "cursor", "next_url", "link_header"]
     """How the next page is named: a number, entries read, a value or an address of the answer, or its Link header."""
     into: str | None = None
-    """Where the next request carries it: `query:NAME`, `header:NAME` or a pointer into the body."""
+    """Where the next request carries it: `query:NAME`, `header:NAME`, a pointer into the body, or `query` alone."""
     items: str | None = None
     """Pointer to a page's entries; a source's `rows`, else the whole answer, when left out."""
     size: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
