@@ -54,6 +54,7 @@ class Expected:
         files: Name and type of each file brought back.
         rows: The rows of a source: `date`, `dims`, `metrics`.
         pauses_s: Seconds of every pause, in order.
+        mail: What the mail says, by the names of its headers; its Markdown under `Text`.
     """
 
     text: str | None = None
@@ -63,6 +64,7 @@ class Expected:
     files: tuple[tuple[str, str], ...] | None = None
     rows: tuple[Json, ...] | None = None
     pauses_s: tuple[float, ...] | None = None
+    mail: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

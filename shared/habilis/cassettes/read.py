@@ -17,7 +17,7 @@ NOON = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 _T = TypeVar("_T")
 _TOP = ("case", "interactions", "version", "metadata")
 CASE_FIELDS = ("tool", "source", "arguments", "keys", "files", "now", "expect")
-EXPECT_FIELDS = ("text", "link", "error", "says", "files", "rows", "pauses_s")
+EXPECT_FIELDS = ("text", "link", "error", "says", "files", "rows", "pauses_s", "mail")
 _FILE = ("name", "mime", "alt", "text", "base64")
 
 
@@ -59,12 +59,11 @@ class _Reading:
         tool, source = self._text(part.at("tool")), self._text(part.at("source"))
         if part.value is not None and bool(tool) == bool(source):
             self.faults.add(part.path, "expected a tool or a source, one of them")
-        keys = {name: self._text(one) for name, one in self._fields(part.at("keys")).items()}
         return Case(
             tool=tool,
             source=source,
             arguments={name: one.value for name, one in self._fields(part.at("arguments")).items()},
-            keys=keys,
+            keys=self._texts(part.at("keys")),
             files=tuple(self._list(part.at("files"), self._file)),
             now=self._moment(part.at("now")),
             expected=self._expected(part.at("expect")),
@@ -72,7 +71,7 @@ class _Reading:
 
     def _expected(self, part: Part) -> Expected:
         self._only(part, EXPECT_FIELDS)
-        files, rows, pauses = part.at("files"), part.at("rows"), part.at("pauses_s")
+        files, rows, pauses, mail = (part.at(name) for name in ("files", "rows", "pauses_s", "mail"))
         return Expected(
             text=self._text(part.at("text")) if part.at("text").value is not None else None,
             link=self._text(part.at("link")) if part.at("link").value is not None else None,
@@ -81,6 +80,7 @@ class _Reading:
             files=tuple(self._list(files, self._named)) if files.value is not None else None,
             rows=tuple(self._list(rows, lambda row: row.value)) if rows.value is not None else None,
             pauses_s=tuple(self._list(pauses, self._seconds)) if pauses.value is not None else None,
+            mail=self._texts(mail) if mail.value is not None else None,
         )
 
     def _named(self, part: Part) -> tuple[str, str]:
@@ -168,6 +168,9 @@ class _Reading:
         if part.value is not None and not isinstance(part.value, dict):
             self.faults.add(part.path, f"found {kind_of(part.value)}; expected a mapping of names to values")
         return part.fields()
+
+    def _texts(self, part: Part) -> dict[str, str]:
+        return {name: self._text(one) for name, one in self._fields(part).items()}
 
     def _list(self, part: Part, read: Callable[[Part], _T]) -> list[_T]:
         if part.value is not None and not isinstance(part.value, list):

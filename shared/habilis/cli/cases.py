@@ -1,7 +1,7 @@
 """How a case of an ability's cassettes went, in lines."""
 
 from habilis.cassettes.player import Exchanged, Paused
-from habilis.engine.ability_tests import CaseReport
+from habilis.engine.cases import CaseReport
 
 
 def told_case(report: CaseReport) -> list[str]:

@@ -47,13 +47,13 @@ def carry_out(home: Home, workspace: Workspace, call: Prepared, outside: Outside
     """Send a call that may be sent; an action is logged before its first byte leaves, and again when it came back."""
     with pointing_at(call.found.account), arriving(home, call) as folder:
         journal = _journal(home, workspace, call, actor=actor)
-        result = _send(call, outside, folder) if journal is None else _acted(call, outside, folder, journal)
+        result = send_call(call, outside, folder) if journal is None else _acted(call, outside, folder, journal)
         return keep_files(home, call, result, actor=actor)
 
 
 def _acted(call: Prepared, outside: Outside, folder: str, journal: ActionJournal) -> Result:
     try:
-        result = _send(call, outside, folder, journal)
+        result = send_call(call, outside, folder, journal)
     except HabilisError as error:
         journal.failed(error)
         raise
@@ -63,7 +63,18 @@ def _acted(call: Prepared, outside: Outside, folder: str, journal: ActionJournal
     return result
 
 
-def _send(call: Prepared, outside: Outside, folder: str, journal: ActionJournal | None = None) -> Result:
+def send_call(call: Prepared, outside: Outside, folder: str, journal: ActionJournal | None = None) -> Result:
+    """Send a call that is prepared, and return what came of it.
+
+    Args:
+        call: Is allowed.
+        outside: Carries it out.
+        folder: Files that it brings back come here; "" where none are expected.
+        journal: Of an action; None where nothing is written down.
+
+    Raises:
+        HabilisError: As `call_tool`.
+    """
     found = call.found
     if found.manifest.smtp is None:
         bounds = found.bounds
