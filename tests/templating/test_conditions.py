@@ -149,10 +149,14 @@ def test_exists_is_there_and_not_null():
         ("files.*.mime", "contains", "image/png", True),
         ("/state", "eq", "{{wanted}}", True),
         ("/n", "eq", "{{number}}", True),
+        ("/state", "in", ["done", "{{wanted}}"], True),
+        ("/state", "in", ["done", "{{gone}}"], False),
+        ("/gone", "in", ["done", "{{gone}}"], False),
+        ("/tags", "eq", ["a", "{{one}}", True], True),
     ],
 )
 def test_a_field_is_a_place_in_the_answer_or_an_expression(field, op, value, expected):
-    arguments = {"status": "draft", "files": [{"mime": "image/png"}, {}], "wanted": "ready", "number": 3}
+    arguments = {"status": "draft", "files": [{"mime": "image/png"}, {}], "wanted": "ready", "number": 3, "one": 1}
 
     assert holds(field, op, value, **arguments) is expected
 

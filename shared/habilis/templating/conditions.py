@@ -7,6 +7,7 @@ from habilis.errors import BadInput
 from habilis.reading import Json
 from habilis.templating.comparing import OPERATORS, pattern, value_fault
 from habilis.templating.grammar import Placeholder, parse, shortened
+from habilis.templating.reads import Read
 from habilis.templating.scope import MISSING, Missing, Scope
 from habilis.templating.seen import Seen, compile_place
 from habilis.templating.uses import Uses
@@ -128,15 +129,27 @@ def _existence(read: _ReadField, wanted: Json) -> Holds:
 
 def _compared(read: _ReadField, op: str, value: Json, uses: Uses) -> Holds:
     compare = OPERATORS[op]
-    if isinstance(value, str):
-        parts = parse(value)
-        uses.add(parts)
-        if any(isinstance(part, Placeholder) for part in parts):
-            read_value = value_of(parts)
-            return lambda scope, seen: compare(read(scope, seen), read_value(scope))
-    if fault := value_fault(op, value):
+    read_value = _filled(value, uses)
+    is_template = isinstance(value, str) and read_value is not None
+    if not is_template and (fault := value_fault(op, value)):
         raise BadInput(fault, where=shortened(str(value)))
-    return lambda scope, seen: compare(read(scope, seen), value)
+    if read_value is None:
+        return lambda scope, seen: compare(read(scope, seen), value)
+    return lambda scope, seen: compare(read(scope, seen), read_value(scope))
+
+
+def _filled(value: Json, uses: Uses) -> Read | None:
+    """Make the function that fills a value, or the entries of a list of them; None for one without placeholders."""
+    if isinstance(value, list):
+        fills = [_filled(entry, uses) or _constant(entry) for entry in value]
+        return lambda scope: [entry for fill in fills if (entry := fill(scope)) is not MISSING]
+    parts = parse(value) if isinstance(value, str) else ()
+    uses.add(parts)
+    return value_of(parts) if any(isinstance(part, Placeholder) for part in parts) else None
+
+
+def _constant(value: Json) -> Read:
+    return lambda scope: value
 
 
 def _field(written: Json, uses: Uses) -> _ReadField:
