@@ -79,12 +79,13 @@ def run_case(manifest: Manifest, cassette: Cassette, folder: Path, *, fault: Fau
         fault: Played at its place; None for none.
     """
     case, expected = cassette.case, cassette.case.expected
+    played = fault if fault is not None and _has_place(manifest, cassette, fault) else None
     report = CaseReport(
         file=cassette.file,
         runs=f"source '{case.source}'" if case.source else f"tool '{case.tool}'",
-        fault=_fault_played(cassette, fault),
+        fault="played" if played else "no place" if fault else "",
     )
-    run = _Run(manifest, cassette, folder, fault)
+    run = _Run(manifest, cassette, folder, played)
     try:
         ended = run.read() if case.source else run.call()
     except UnexpectedRequest as error:
@@ -104,10 +105,15 @@ def run_case(manifest: Manifest, cassette: Cassette, folder: Path, *, fault: Fau
     return replace(report, events=events)
 
 
-def _fault_played(cassette: Cassette, fault: Fault | None) -> Literal["", "played", "no place"]:
-    if fault is None:
-        return ""
-    return "no place" if fault.place(cassette) is None else "played"
+def _has_place(manifest: Manifest, cassette: Cassette, fault: Fault) -> bool:
+    """Whether the fault can be played: a page comes twice only where a list is read page by page."""
+    case = cassette.case
+    if fault.kind == "repeated-cursor":
+        tool, source = manifest.tool(case.tool), manifest.source(case.source)
+        requests = [*(tool.steps if tool else ()), *(source.requests if source else ())]
+        if not any(one.request.pages for one in requests):
+            return False
+    return fault.place(cassette) is not None
 
 
 class _Run:

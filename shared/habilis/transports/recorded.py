@@ -1,6 +1,7 @@
 """Answers out of a recording, to requests that are made ready as for the network: it is all there but the wire."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from habilis.cassettes import Played, Player, Sent
@@ -38,7 +39,8 @@ class RecordedTransport:
         )
         exchange.heard = True
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in played.headers]
-        return take_answer(played.status, raw, _pieces(played, exchange), request, exchange)
+        answer = take_answer(played.status, raw, _pieces(played, exchange), request, exchange)
+        return replace(answer, elapsed_s=0.0)  # what is played takes no time of the call
 
 
 def _whole(body: bytes | Streamed | None, exchange: Exchange) -> bytes:
