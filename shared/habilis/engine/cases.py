@@ -110,8 +110,9 @@ def _has_place(manifest: Manifest, cassette: Cassette, fault: Fault) -> bool:
     case = cassette.case
     if fault.kind == "repeated-cursor":
         tool, source = manifest.tool(case.tool), manifest.source(case.source)
-        requests = [*(tool.steps if tool else ()), *(source.requests if source else ())]
-        if not any(one.request.pages for one in requests):
+        requests = [step.request for step in tool.steps] if tool else []
+        requests += [one.request for one in source.requests] if source else []
+        if not any(request.pages for request in requests):
             return False
     return fault.place(cassette) is not None
 
