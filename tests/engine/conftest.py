@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.engine.press import Press, furnish
 
 from habilis.engine.accounts import AccountOrder, add_account, allow_private
 from habilis.engine.assets import save_asset
@@ -94,3 +95,11 @@ def world(home: WorkTreeHome, service: SampleService, clock: Clock) -> Iterator[
     with recording():
         yield World(home=home, service=service, outside=outside, clock=clock)
     transport.close()
+
+
+@pytest.fixture
+def press(world: World, tmp_path: Path) -> Iterator[Press]:
+    """A service that takes articles with files in steps, an account of it, and an asset with two files."""
+    with Press() as press:
+        furnish(world.home, tmp_path / "press", press, now=world.clock())
+        yield press

@@ -5,7 +5,18 @@ from urllib.parse import parse_qs
 
 from tests.upstream import Upstream, answer
 
+from habilis.engine.accounts import AccountOrder, add_account, allow_private
+from habilis.engine.actions import activity_log
+from habilis.engine.assets import save_asset
+from habilis.engine.calls import call_tool
+from habilis.engine.installs import install, plan_install
+from habilis.engine.resolve import CallOrder
+from habilis.engine.workspace import open_workspace
+from habilis.records import Asset, AssetFile
+
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\0"
+JPEG = b"\xff\xd8\xff\xe0" + bytes(range(256)) * 300
+FOLDER = "projects/acme/assets/article/hello"
 _STEPS = """\
     steps:
       - name: register
@@ -148,3 +159,38 @@ class Press(Upstream):
 
 def said_json(status, data):
     return answer(status, body=json.dumps(data).encode(), headers=(("Content-Type", "application/json"),))
+
+
+def furnish(home, folder, press, *, now):
+    """Install the ability, add an account of it, and an asset with two files."""
+    folder.mkdir()
+    (folder / "extension.yaml").write_text(MANIFEST)
+    install(home, plan_install(home, str(folder)), actor="tests", now=now)
+    files = (AssetFile(name="Grüße.jpg", file="a.jpg", alt="A greeting"), AssetFile(name="b.png", file="b.png"))
+    save_asset(home, "acme", Asset(ref="article/hello", title="Hello", text="", files=files), actor="tests")
+    (home.private / FOLDER / "a.jpg").write_bytes(JPEG)
+    (home.private / FOLDER / "b.png").write_bytes(PNG)
+    add_press_account(home, press, now=now)
+
+
+def add_press_account(home, press, *, now, **fields):
+    """Add an account of the ability that may call the service."""
+    keys = {"PRESS_SITE": press.url(""), "PRESS_TOKEN": "token-of-the-press"}
+    order = AccountOrder(**{"project": "acme", "ability": "press", "keys": keys, **fields})
+    account = add_account(home, order, actor="tests", now=now)
+    allow_private(home, "acme", account.id, press.place, actor="tests")
+
+
+def call(world, tool="file_article", asset="article/hello", **arguments):
+    order = CallOrder(project="acme", tool=tool, arguments=arguments, asset=asset)
+    return call_tool(world.home, order, world.outside, actor="agent")
+
+
+def draw(world, asset="", **arguments):
+    return call(world, tool="image", asset=asset, prompt="A lighthouse", **arguments)
+
+
+def entries(world):
+    """What the account's log says."""
+    account = open_workspace(world.home, world.home.open(), "acme").accounts["press"]
+    return activity_log(world.home, account).entries()

@@ -4,60 +4,21 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.engine.press import MANIFEST, PNG, Press, said_json
-from tests.home.repository import git
+from tests.engine.press import FOLDER, JPEG, PNG, call, entries, said_json
 from tests.upstream import Upstream, answer
 
-from habilis.engine.accounts import AccountOrder, add_account, allow_private
-from habilis.engine.actions import activity_log
 from habilis.engine.assets import save_asset
 from habilis.engine.calls import call_tool, rehearse_call
-from habilis.engine.installs import install, plan_install
 from habilis.engine.resolve import CallOrder
 from habilis.errors import (
-    AddressNotAllowed,
     ArgsInvalid,
+    EngineFailed,
     HostNotAllowed,
     NotFound,
     PlainHttpRefused,
-    ResponseTooLarge,
     UpstreamError,
 )
-from habilis.records import Asset, AssetFile, read_asset
-
-JPEG = b"\xff\xd8\xff\xe0" + bytes(range(256)) * 300
-FOLDER = "projects/acme/assets/article/hello"
-
-
-@pytest.fixture
-def press(world, tmp_path):
-    """The service, an account of it, and an asset with two files."""
-    folder = tmp_path / "press"
-    folder.mkdir()
-    (folder / "extension.yaml").write_text(MANIFEST)
-    install(world.home, plan_install(world.home, str(folder)), actor="tests", now=world.clock())
-    files = (AssetFile(name="Grüße.jpg", file="a.jpg", alt="A greeting"), AssetFile(name="b.png", file="b.png"))
-    save_asset(world.home, "acme", Asset(ref="article/hello", title="Hello", text="", files=files), actor="tests")
-    (world.home.private / FOLDER / "a.jpg").write_bytes(JPEG)
-    (world.home.private / FOLDER / "b.png").write_bytes(PNG)
-    with Press() as press:
-        keys = {"PRESS_SITE": press.url(""), "PRESS_TOKEN": "token-of-the-press"}
-        order = AccountOrder(project="acme", ability="press", keys=keys)
-        add_account(world.home, order, actor="tests", now=world.clock())
-        allow_private(world.home, "acme", "press", press.place, actor="tests")
-        yield press
-
-
-def call(world, tool="file_article", asset="article/hello", **arguments):
-    order = CallOrder(project="acme", tool=tool, arguments=arguments, asset=asset)
-    return call_tool(world.home, order, world.outside, actor="agent")
-
-
-def entries(world):
-    from habilis.engine.workspace import open_workspace
-
-    account = open_workspace(world.home, world.home.open(), "acme").accounts["press"]
-    return activity_log(world.home, account).entries()
+from habilis.records import Asset, AssetFile
 
 
 def steps_of(entry):
@@ -197,6 +158,30 @@ def test_a_list_is_read_page_by_page_and_a_cut_one_is_told(world, press):
     assert press.targets == ["GET /feed", "GET /feed?after=1"]
 
 
+def test_a_read_that_is_asked_to_wait_is_sent_again_and_traced_so(world, press):
+    busy = answer(429, headers=(("Retry-After", "30"),))
+    press.answers["/feed"] = [busy]
+    traced, started = [], world.clock()
+    outside = replace(world.outside, trace=traced.append)
+
+    call_tool(world.home, CallOrder(project="acme", tool="read_feed", arguments={}), outside, actor="agent")
+
+    assert [(entry.method, entry.status) for entry in traced] == [("GET", 429), ("", 0), ("GET", 200), ("GET", 200)]
+    assert traced[1].elapsed_s >= 30
+    assert (world.clock() - started).total_seconds() == pytest.approx(traced[1].elapsed_s)
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(429, "failed"), (400, "failed"), (500, "unknown"), (408, "unknown")])
+def test_a_refused_action_is_never_sent_again_by_itself(world, press, status, outcome):
+    press.answers["/gallery"] = [answer(status, headers=(("Retry-After", "1"),))]
+
+    with pytest.raises(UpstreamError):
+        call(world, tool="send_all")
+
+    assert len(press.requests) == 1
+    assert entries(world)[0].outcome == outcome
+
+
 def test_an_asset_or_a_file_that_is_not_there_stops_the_call_before_anything_is_sent(world, press):
     with pytest.raises(NotFound, match="no asset"):
         call(world, asset="article/gone", title="Hello")
@@ -236,91 +221,29 @@ def test_a_token_that_ends_half_way_leaves_what_was_done_and_sends_no_file_twice
     assert press.targets == ["POST /uploads", "POST /uploads"]
 
 
-def draw(world, asset="", **arguments):
-    return call(world, tool="image", asset=asset, prompt="A lighthouse", **arguments)
+class StoppedBefore:
+    """The real way out, on which somebody presses Ctrl-C before the request of this number leaves, or just after."""
+
+    def __init__(self, transport, number, *, has_left):
+        self._transport, self._left, self._has_left = transport, number, has_left
+
+    def send(self, request, *, before_first_byte=None):
+        self._left -= 1
+        if self._left:
+            return self._transport.send(request, before_first_byte=before_first_byte)
+        if self._has_left:
+            before_first_byte()
+        raise KeyboardInterrupt
 
 
-def test_a_picture_is_kept_beside_the_home_when_no_asset_takes_it(world, press):
-    result = draw(world, size="landscape", name="Dawn")
+@pytest.mark.parametrize(("has_left", "outcome"), [(False, "partial"), (True, "unknown")])
+def test_a_call_stopped_between_its_steps_says_what_is_known(world, press, has_left, outcome):
+    stopped = StoppedBefore(world.outside.transport, 3, has_left=has_left)
+    order = CallOrder(project="acme", tool="file_article", arguments={"title": "Hello"}, asset="article/hello")
 
-    (kept,) = result.files
-    assert (kept.name, kept.mime, kept.size) == ("Dawn.png", "image/png", len(PNG))
-    assert kept.path.startswith(".state/downloads/20261130-120000-")
-    assert (world.home.private / kept.path).read_bytes() == PNG
-    assert json.loads(press.requests[0].body) == {"prompt": "A lighthouse", "width": 1600, "height": 900}
-    assert list((world.home.private / ".state/arriving").iterdir()) == []
-    assert "authorization" not in press.requests[1].headers
+    with pytest.raises(EngineFailed) as caught:
+        call_tool(world.home, order, replace(world.outside, transport=stopped), actor="agent")
 
-
-@pytest.mark.parametrize("by_argument", [True, False])
-def test_a_picture_is_put_on_its_asset_in_one_commit(world, press, by_argument):
-    before = world.home.open().id
-    named = {"arguments": {"prompt": "A lighthouse", "name": "b", "asset": "article/hello"}}
-    if not by_argument:
-        named = {"arguments": {"prompt": "A lighthouse", "name": "b"}, "asset": "article/hello"}
-
-    result = call_tool(world.home, CallOrder(project="acme", tool="image", **named), world.outside, actor="agent")
-
-    (kept,) = result.files
-    assert (kept.name, kept.path) == ("b-2.png", f"{FOLDER}/b-2.png")
-    revision = world.home.open()
-    assert revision.require(kept.path) == PNG
-    record = read_asset(revision.require(f"{FOLDER}/asset.md"), ref="article/hello")
-    assert [file.name for file in record.files] == ["Grüße.jpg", "b.png", "b-2.png"]
-    assert record.files[2].mime == "image/png"
-    log = git(world.home.private, "log", "--format=%s", f"{before}..HEAD")
-    assert log.splitlines() == ["Put 1 file on article/hello"]
-
-
-def test_what_came_back_is_kept_though_the_asset_is_gone_meanwhile(world, press):
-    def vanish(seen):
-        import shutil
-
-        shutil.rmtree(world.home.private / FOLDER)
-        return answer(200, body=PNG, headers=(("Content-Type", "image/png"),))
-
-    press.picture = vanish
-
-    result = draw(world, asset="article/hello")
-
-    assert result.files[0].path.startswith(".state/downloads/")
-    assert "could not be put on article/hello" in result.notes[0]
-    assert entries(world)[0].outcome == "done"
-
-
-@pytest.mark.parametrize(
-    ("url", "error"),
-    [
-        ("http://127.0.0.1:9/x.png", AddressNotAllowed),
-        ("file:///etc/passwd", HostNotAllowed),
-        ("https://evil.test/x.png", HostNotAllowed),
-        ("data:text/html;base64,PGh0bWw+", UpstreamError),
-    ],
-)
-def test_a_file_is_fetched_through_the_same_gate_and_no_page_is_kept_as_a_picture(world, press, url, error):
-    press.picture_url = url
-
-    with pytest.raises(error) as caught:
-        draw(world)
-
-    assert caught.value.outcome == "done"
-    assert len(press.requests) == 1
-    assert entries(world)[0].outcome == "done"
-    assert not (world.home.private / ".state/downloads").exists()
-
-
-def test_a_file_beyond_the_limit_is_refused_and_leaves_nothing_behind(world, press):
-    small = replace(world.outside, largest_file_bytes=len(PNG) - 1)
-    order = CallOrder(project="acme", tool="image", arguments={"prompt": "A lighthouse"})
-
-    with pytest.raises(ResponseTooLarge):
-        call_tool(world.home, order, small, actor="agent")
-
-    assert list((world.home.private / ".state/arriving").iterdir()) == []
-    assert not (world.home.private / ".state/downloads").exists()
-
-
-def test_a_size_may_be_the_kind_of_a_channel(world, press):
-    draw(world, size="press")
-
-    assert json.loads(press.requests[0].body) == {"prompt": "A lighthouse", "width": 800, "height": 418}
+    (entry,) = entries(world)
+    assert caught.value.outcome == entry.outcome == outcome
+    assert steps_of(entry) == [("register", 0), ("register", 1)]
