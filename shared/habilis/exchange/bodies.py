@@ -2,21 +2,18 @@
 
 import codecs
 import json
-import math
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any
 
 from habilis.exchange.filetypes import is_binary
 from habilis.exchange.gzipped import is_gzip, unpacked
+from habilis.exchange.parsing import parse_json, parse_large
 from habilis.exchange.unreadable import Unreadable
 from habilis.manifest.model import Decoding
 from habilis.messages import Answer, Json
-from habilis.reading.json_text import MOST_DIGITS
 
-_DEEPEST = 200
 _CHARSET = re.compile(r"charset=\"?([\w.:-]+)", re.IGNORECASE)
 _XML_DECLARED = re.compile(rb"\s*<\?xml[^>]{0,80}encoding\s*=\s*[\"']([\w.:-]{1,40})")
 _LEGACY = re.compile(
@@ -28,7 +25,6 @@ _LEGACY = re.compile(
 
 _BYTE_ORDER_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 _NO_TEXT = re.compile("[\0-\x08\x0e-\x1f\ufffd]")
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _LINES = re.compile(r"application/(?:x-)?(?:ndjson|ldjson|jsonl|jsonlines|json-lines)")
 _TABLE = re.compile(r"(?:text|application)/csv|text/tab-separated-values")
 _XML = re.compile(r"(?:text|application)/xml|application/(?!xhtml)[\w.-]+\+xml")
@@ -89,9 +85,12 @@ def _told(answer: Answer) -> Decoding:
 
 
 def _loosely(body: bytes, headers: Mapping[str, str]) -> Json:
+    large = parse_large(body)
+    if large is not None:
+        return large
     text = _text(body, headers)
     try:
-        return _json(text)
+        return parse_json(text)
     except Unreadable:
         # Without a mark, UTF-16 is guessed from its zeros, which files that are no text have too.
         is_guess = b"\0" in body and not body.startswith(_BYTE_ORDER_MARKS)
@@ -99,12 +98,13 @@ def _loosely(body: bytes, headers: Mapping[str, str]) -> Json:
 
 
 def _read_json(body: bytes, headers: Mapping[str, str]) -> Json:
-    return _json(_text(body, headers))
+    large = parse_large(body)
+    return parse_json(_text(body, headers)) if large is None else large
 
 
 def _read_lines(body: bytes, headers: Mapping[str, str]) -> Json:
     # Parted at line feeds alone: a text may hold the other characters that end lines.
-    return [_json(line) for line in _text(body, headers).split("\n") if line.strip()]
+    return [parse_json(line) for line in _text(body, headers).split("\n") if line.strip()]
 
 
 def _read_table(body: bytes, headers: Mapping[str, str]) -> Json:
@@ -120,21 +120,6 @@ def _read_markup(body: bytes, headers: Mapping[str, str]) -> Json:
     return read_markup(_text(body, headers, declared=declared[1].decode() if declared else ""))
 
 
-def _json(text: str) -> Json:
-    fault = ""
-    value: Json = None
-    try:
-        value = _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        fault = "no JSON"
-    if fault or (text.count("[") + text.count("{") > _DEEPEST and _is_deep(value)):
-        raise Unreadable(fault or "nested too deep")
-    if _SURROGATE.search(text):
-        whole: Json = json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
-        return whole
-    return value
-
-
 def _text(body: bytes, headers: Mapping[str, str], *, declared: str = "") -> str:
     encoding = json.detect_encoding(body)
     named = _CHARSET.search(headers.get("content-type", ""))
@@ -145,28 +130,6 @@ def _text(body: bytes, headers: Mapping[str, str], *, declared: str = "") -> str
         except (UnicodeDecodeError, LookupError):
             continue
     return body.decode(encoding, errors="replace")
-
-
-def _whole(text: str) -> int | str:
-    return int(text) if len(text) <= MOST_DIGITS else text
-
-
-def _number(text: str) -> float | str:
-    value = float(text)
-    return value if math.isfinite(value) else text
-
-
-_DECODER = json.JSONDecoder(parse_int=_whole, parse_float=_number, parse_constant=str)
-
-
-def _is_deep(value: Json) -> bool:
-    level: list[Any] = [value]
-    depth = 0
-    while level and depth <= _DEEPEST:
-        depth += 1
-        inside = (entry for node in level for entry in (node.values() if isinstance(node, dict) else node))
-        level = [entry for entry in inside if isinstance(entry, dict | list)]
-    return depth > _DEEPEST
 
 
 _READERS: Mapping[str, Callable[[bytes, Mapping[str, str]], Json]] = {

@@ -11,7 +11,7 @@ from habilis.errors import HabilisError
 from habilis.exchange.asking import ask
 from habilis.exchange.fill import Bounds
 from habilis.exchange.result import make_result
-from habilis.exchange.sending import Course, send
+from habilis.exchange.sending import Course, Talk, send
 from habilis.exchange.steps import Steps
 from habilis.manifest.model import RequestTemplate, Tool
 from habilis.messages import Answer, Exchange, Json, Pause, Request, StepDone
@@ -46,12 +46,12 @@ def run_tool(tool: Tool, scope: Scope, bounds: Bounds) -> Exchange:
 
 
 def _result(tool: Tool, last: tuple[Answer, Seen], scope: Scope, course: Course) -> Exchange:
-    # A file is asked for as it is: what the manifest says of the answer that led to it is not said of the file.
-    template = RequestTemplate(method="GET", url=tool.steps[-1].request.url)
+    def fetch(request: Request) -> Talk:
+        # A file is asked for as it is: what the manifest says of the answer that led to it is not said of the file.
+        return send(request, RequestTemplate(method="GET", url=tool.steps[-1].request.url), scope, course)
+
     answer, seen = last
-    result = yield from make_result(
-        tool, seen, answer, scope, course.bounds, lambda request: send(request, template, scope, course)
-    )
+    result = yield from make_result(tool, seen, answer, scope, course.bounds, fetch)
     return replace(result, notes=(*result.notes, *course.journal.notes)) if course.journal.notes else result
 
 

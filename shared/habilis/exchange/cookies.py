@@ -6,7 +6,7 @@ from datetime import datetime
 
 from habilis.exchange.moments import read_moment
 from habilis.hosts import origin_of
-from habilis.messages import Answer, Request
+from habilis.messages import Request
 from habilis.redaction import current
 
 _BETWEEN = re.compile(r",\s*(?=[^;,=\s]+=)")
@@ -35,17 +35,14 @@ class CookieJar:
     def __init__(self) -> None:
         self._kept: dict[_Place, tuple[str, bool]] = {}
 
-    def keep(self, answer: Answer, url: str, *, now: datetime | None) -> None:
+    def keep(self, header: str, url: str, *, now: datetime | None) -> None:
         """Take what an answer sets, and drop what it ends.
 
         Args:
-            answer: Of any status.
+            header: Its Set-Cookie headers, joined by commas.
             url: What was asked.
             now: When it came, with a time zone; None when nobody knows, and no date ends a cookie.
         """
-        header = answer.headers.get("set-cookie")
-        if header is None:
-            return
         for text in _BETWEEN.split(header):
             self._keep_one(text, url, now)
 

@@ -57,6 +57,9 @@ TOLD_BY_BYTES = frozenset(ENDINGS) - {
 """Types that have a sign in their first bytes: a file without it is none of them."""
 
 
+_ANY_START = tuple(start for start, _ in _STARTS)
+
+
 def type_of(head: bytes) -> str:
     """The media type that a file's first bytes are of; "" when they have no sign of any."""
     return _binary_type(head) or _markup_type(head[:HEAD_BYTES])
@@ -73,9 +76,8 @@ def is_page(head: bytes) -> bool:
 
 
 def _binary_type(head: bytes) -> str:
-    for start, name in _STARTS:
-        if head.startswith(start):
-            return name
+    if head.startswith(_ANY_START):
+        return next(name for start, name in _STARTS if head.startswith(start))
     if head.startswith(b"RIFF"):
         return _RIFF.get(head[8:12], "")
     if head[4:8] == b"ftyp":

@@ -48,6 +48,10 @@ class Tries:
         self._number = 1
         self.told_s: float | None = None
 
+    def may_follow(self, status: int) -> bool:
+        """Whether an answer of this status may be followed by another try."""
+        return status in self._rule.statuses
+
     def wait_after_error(self, error: HabilisError, *, gone_s: float) -> float | None:
         """Seconds to wait before the next try; None when there is none.
 
@@ -67,13 +71,11 @@ class Tries:
         """Seconds to wait before the next try; None when this answer stands.
 
         Args:
-            answer: Of any status.
+            answer: One that another try may follow.
             seen: The same as places see it.
             now: When it came, with a time zone; None when nobody knows, and moments it names say nothing.
             gone_s: Seconds since the first try.
         """
-        if answer.status not in self._rule.statuses:
-            return None
         self.told_s = told_wait_s(self._rule, seen, now=now)
         is_free = self._request.is_read or self._has_key
         if not is_free and not (self._has_rule and proves_nothing_happened(answer.status)):

@@ -105,9 +105,12 @@ def send(request: Request, template: RequestTemplate, scope: Scope, course: Cour
         else:
             assert answer is not None  # noqa: S101 - who is sent a Request answers it
             course.gone_s += answer.elapsed_s
-            course.jar.keep(answer, request.url, now=course.now())
+            if "set-cookie" in answer.headers:
+                course.jar.keep(answer.headers["set-cookie"], request.url, now=course.now())
             course.seen = seen = seen_of(answer, template)
-            wait_s = tries.wait_after_answer(answer, seen, now=course.now(), gone_s=course.gone_s - began_s)
+            wait_s = None
+            if tries.may_follow(answer.status):
+                wait_s = tries.wait_after_answer(answer, seen, now=course.now(), gone_s=course.gone_s - began_s)
             if wait_s is None:
                 _check(seen, answer, template, scope=scope, request=request, told_s=tries.told_s)
                 return answer, seen
