@@ -37,7 +37,7 @@ def test_what_is_left_out_of_a_mail_server_has_its_default():
     smtp = loaded(MAIL.replace("port: 465, user: ann, ", "").replace(", from: ann@example.com, security: tls", "")).smtp
 
     assert smtp is not None
-    assert (smtp.port.source, smtp.user.source, smtp.sender.source, smtp.security.source) == ("587", "", "", "starttls")
+    assert (smtp.port.source, smtp.user.source, smtp.sender.source, smtp.security.source) == ("", "", "", "starttls")
 
 
 @pytest.mark.parametrize(

@@ -159,8 +159,8 @@ class SmtpShape(Shape):
 
     host: str
     """Its name."""
-    port: Port = "587"
-    """Its port."""
+    port: Port = ""
+    """Its port; the usual one of the security when left out."""
     user: str = ""
     """User name."""
     password: str = ""
