@@ -14,9 +14,10 @@ from habilis.templating.grammar import Placeholder, parse, shortened
 
 _PARAMETER = re.compile(r"(?<![^\s;])filename\s*=\s*(?:\"(?P<quoted>[^\"]*)\"|(?P<bare>[^\s;\"]+))", re.IGNORECASE)
 _UNCLOSED = re.compile(r"(?<![^\s;])filename\s*=\s*\"[^\"]*\0[^\"]*$", re.IGNORECASE)
-# What a quoted string holds as it is: all of ASCII but controls, the quote and the backslash.
-_PLAIN = re.compile(r"[ !#-\[\]-~]*")
-_UNSAFE = re.compile(r"[^ !#-\[\]-~]+")
+# What a quoted string holds as it is: all of ASCII but controls, the quote and the backslash; and but the semicolon, at
+# which some services, WordPress among them, part a header even inside quotes.
+_PLAIN = re.compile(r"[ !#-:<-\[\]-~]*")
+_UNSAFE = re.compile(r"[^ !#-:<-\[\]-~]+")
 # What RFC 8187 leaves as it is, beside letters and digits.
 _ATTR_CHAR = "!#$&+-.^_`|~"
 # Letters that Unicode takes apart into nothing simpler.
