@@ -1,16 +1,14 @@
 """From an empty home to a published post, on a real WordPress: its own sign-in page, its own API, its own words."""
 
-import html
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 from local_runner import Runner
+from tests.flows.browser import Browser
 from tests.parts.plugin import WordPress
 
 from habilis.engine.assets import save_asset
@@ -59,30 +57,6 @@ class Desk:
         assert asked.status_code == 202, asked.text
         approval = asked.json()["approval"]["id"]
         return self.client.post(f"/api/projects/acme/approvals/{approval}", json={"decision": "approve"})
-
-
-class Browser:
-    """A person at WordPress' own pages: signs in there, then allows or refuses an application. It runs no script."""
-
-    def __init__(self, wordpress: WordPress, person: str) -> None:
-        self._client = httpx.Client(timeout=60, trust_env=False)
-        self._client.get(wordpress.login)  # sets the cookie that proves that cookies are kept
-        form = {"log": person, "pwd": wordpress.password, "testcookie": "1", "redirect_to": wordpress.url}
-        answer = self._client.post(wordpress.login, data=form)
-        assert answer.status_code == 302, answer.text
-
-    def decide(self, page: str, button: str) -> httpx.Response:
-        """Open the page, press `approve` or `reject`, and return where that ends after all redirects."""
-        text = self._client.get(page).raise_for_status().text
-        hidden = re.findall(r'<input type="hidden"[^>]*\bname="([^"]+)" value="([^"]*)"', text)
-        form = {name: html.unescape(value) for name, value in hidden}
-        # What a person leaves as it stands in the page's field: WordPress takes a name once per person.
-        form["app_name"] = parse_qs(urlsplit(page).query)["app_name"][0]
-        answer = self._client.post(page.partition("?")[0], data={**form, button: "1"})
-        return self._client.get(answer.headers["location"], follow_redirects=True)
-
-    def close(self) -> None:
-        self._client.close()
 
 
 @pytest.fixture
