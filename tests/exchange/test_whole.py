@@ -2,7 +2,11 @@ import json
 
 import pytest
 
-from habilis.exchange.whole import with_whole_numbers
+from habilis.exchange.whole import WholeNumbers
+
+
+def with_whole_numbers(given, schema):
+    return WholeNumbers(schema).settle(given)
 
 
 def schema_of(**properties):

@@ -2,25 +2,31 @@
 
 import difflib
 import json
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from habilis.errors import ArgsInvalid
-from habilis.exchange.whole import with_whole_numbers
+from habilis.errors import ArgsInvalid, HabilisError
+from habilis.exchange.survey import Survey, survey
+from habilis.exchange.whole import WholeNumbers
 from habilis.manifest.model import Tool
-from habilis.manifest.schemas import argument_names
+from habilis.manifest.schemas import argument_names, validator_of
 from habilis.messages import Json
 from habilis.reading import path_text
 
 if TYPE_CHECKING:
     import jsonschema_rs
 
-_DEEPEST = 64
 _MOST_KEPT = 512
-_WHOLE = frozenset({int, bool, type(None)})
 _MOST_FAULTS = 3
+_MOST_COMPARED = 2_000
+_PLAIN = frozenset({int, bool, type(None)})
+_MOST_PLAIN = 64
+_LONGEST_PLAIN = 100_000
+_BRANCHES = re.compile(r'"(?:anyOf|oneOf)"')
+_NOTHING_ODD = Survey(values=0, has_fractions=False)
 _LONGEST_NAME = 64
 _ASKS_NOTHING = frozenset({"type", "properties", "additionalProperties", "title", "description", "$schema", "$defs"})
 """Fields of a schema that no empty set of arguments can break."""
@@ -60,26 +66,31 @@ def check_arguments(
             schema does not name them.
 
     Raises:
+        TooLarge: They are more, or longer, than any call needs.
         ArgsInvalid: Names the argument, what is expected and what was found, for the first three faults; never a value.
     """
     where = f"tool '{tool.name}'"
     rules = _rules_of(tool)
+    try:
+        found = _NOTHING_ODD if _is_plain(arguments) else survey(arguments)
+    except HabilisError as error:
+        error.where = where
+        raise
     if rules.named is not None:
         _require_known(arguments, rules.named, also, where)
-    is_plain = all(map(_is_plain, arguments.values()))
-    if not is_plain and (fault := _unsound(dict(arguments), ())):
-        raise ArgsInvalid(fault, where=where)
     unchecked = also - rules.declared
     checked = {name: value for name, value in arguments.items() if name not in unchecked}
     if not checked and rules.schema.keys() <= _ASKS_NOTHING:
         return dict(arguments)
-    if not is_plain:
-        checked = with_whole_numbers(checked, rules.schema)
+    if found.has_fractions:
+        checked = rules.whole.settle(checked)
     validator = rules.validator()
     if not validator.is_valid(checked):
-        errors = islice(validator.iter_errors(checked), _MOST_FAULTS)
-        faults = [_explained(error, checked, rules.schema) for error in errors]
-        raise ArgsInvalid("; ".join(faults), where=where)
+        if found.values > _MOST_COMPARED and rules.has_branches:
+            hint = f"with fewer than {_MOST_COMPARED:,} values the message says which"
+            raise ArgsInvalid("the arguments hold what its input does not allow", where=where, hint=hint)
+        errors = _errors(validator, checked, found.values)
+        raise ArgsInvalid("; ".join(_explained(error, checked, rules.schema) for error in errors), where=where)
     return {**arguments, **checked}
 
 
@@ -89,22 +100,27 @@ class _Rules:
     Attributes:
         named: The arguments that it names; None when it takes any.
         declared: Those that it says something about.
+        whole: Where it wants whole numbers.
     """
 
     def __init__(self, source: Mapping[str, Json]) -> None:
         self.source = source
         self._validator: jsonschema_rs.Validator | None = None
         self.schema = dict(source)
+        self.whole = WholeNumbers(self.schema)
         self.named = argument_names(self.schema)
         properties = self.schema.get("properties")
         self.declared = self.named or frozenset(properties if isinstance(properties, dict) else ())
 
+    @property
+    def has_branches(self) -> bool:
+        """Whether a value may have one of several forms: where it has none, the library tells of each why."""
+        return _BRANCHES.search(json.dumps(self.schema)) is not None
+
     def validator(self) -> "jsonschema_rs.Validator":
         """Its validator, made when there is something to check: the library is not light."""
         if self._validator is None:
-            import jsonschema_rs
-
-            self._validator = jsonschema_rs.validator_for(self.schema, offline=True, validate_formats=True, mask="***")
+            self._validator = validator_of(self.schema)
         return self._validator
 
 
@@ -131,42 +147,29 @@ def _require_known(arguments: Mapping[str, Json], named: frozenset[str], also: f
     raise ArgsInvalid(f"there is no argument {_shown((unknown,))}", where=where, hint=hint)
 
 
-def _is_plain(value: Json) -> bool:
-    """Whether a value is one of the many that need no closer look: no fraction, no depth, no odd character."""
-    kind = type(value)
-    if kind is str:
-        return value.isascii()  # type: ignore[union-attr]  # told by its type
-    if kind is list:
-        return all(type(entry) in _WHOLE or (type(entry) is str and entry.isascii()) for entry in value)  # type: ignore[union-attr]
-    return kind in _WHOLE
+def _is_plain(arguments: Mapping[str, Json]) -> bool:
+    """Whether these are of the many that need no closer look: few, short, without fractions, depth or odd letters."""
+    return len(arguments) <= _MOST_PLAIN and all(
+        len(name) <= _LONGEST_PLAIN
+        and name.isascii()
+        and (type(value) in _PLAIN or (type(value) is str and len(value) <= _LONGEST_PLAIN and value.isascii()))
+        for name, value in arguments.items()
+    )
 
 
-def _unsound(value: Json, path: tuple[str | int, ...]) -> str:
-    """What no JSON text can carry, or no engine should follow; "" when all is well."""
-    if isinstance(value, str):
-        is_odd = not _is_encodable(value)
-        return f"{_shown(path)}: expected text, got half of a character (a lone surrogate)" if is_odd else ""
-    if isinstance(value, float):
-        return "" if abs(value) < float("inf") else f"{_shown(path)}: expected a finite number, got none"
-    if isinstance(value, dict):
-        if odd := next((name for name in value if not _is_encodable(name)), None):
-            return f"{_shown((*path, odd))}: a name holds half of a character (a lone surrogate)"
-        inside: Iterable[tuple[str | int, Json]] = value.items()
-    elif isinstance(value, list):
-        inside = enumerate(value)
-    else:
-        return ""
-    if len(path) >= _DEEPEST:
-        return f"{_shown(path[:1])}: nested deeper than {_DEEPEST} levels"
-    return next((fault for step, entry in inside if (fault := _unsound(entry, (*path, step)))), "")
+def _errors(
+    validator: "jsonschema_rs.Validator", arguments: dict[str, Json], values: int
+) -> "Iterable[jsonschema_rs.ValidationError]":
+    """The library's first findings; of many values only the very first, since it looks for all at once."""
+    import jsonschema_rs
 
-
-def _is_encodable(text: str) -> bool:
-    # Told apart here, so that no library error, which holds the text, hangs on ours.
+    if values <= _MOST_COMPARED:
+        return islice(validator.iter_errors(arguments), _MOST_FAULTS)
     try:
-        return text.isascii() or bool(text.encode())
-    except UnicodeEncodeError:
-        return False
+        validator.validate(arguments)
+    except jsonschema_rs.ValidationError as error:
+        return [error]
+    return []
 
 
 def _explained(error: "jsonschema_rs.ValidationError", arguments: Json, schema: Mapping[str, Json]) -> str:

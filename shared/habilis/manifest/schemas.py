@@ -23,6 +23,8 @@ _NEWEST = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _HOLDS_DATA = frozenset({"const", "enum", "default", "examples"})
 _HOLDS_NAMES = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_LARGEST_PATTERN_BYTES = 1024 * 1024
+_PATTERNS = "there are no (?=…), (?<…) and \\1, and no repetitions of thousands"
 _TYPES = "object, array, string, number, integer, boolean or null"
 _JSON_SCALAR = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?|true|True|TRUE|false|False|FALSE")
 
@@ -97,7 +99,7 @@ def _check_references(part: Part, faults: Faults) -> None:
 
 
 def _check_validity(part: Part, faults: Faults) -> None:
-    from jsonschema_rs import ValidationError, validator_for
+    from jsonschema_rs import ValidationError
 
     assert isinstance(part.value, dict)  # noqa: S101 -- check_input looked
     draft = _DRAFTS.get((part.at("$schema").text() or "").rstrip("#"), _NEWEST)
@@ -108,11 +110,29 @@ def _check_validity(part: Part, faults: Faults) -> None:
     if wrong:
         return
     try:
-        validator_for(part.value, offline=True, validate_formats=True, mask="***")
+        validator_of(part.value)
     except ValidationError as error:
         place = tuple(error.instance_path)
-        what = "no regular expression that can be used" if place else "a `$ref` in it leads nowhere"
+        what = f"no regular expression that can be used; {_PATTERNS}" if place else "a `$ref` in it leads nowhere"
         faults.add((*part.path, *place), what)
+
+
+def validator_of(schema: dict[str, Json]) -> "Validator":
+    """What checks values against a schema.
+
+    Its patterns are matched in a time that grows with the text alone, whatever they are: so they have no look-around
+    and no back-references, and are small once their repetitions are written out. It fetches nothing, and quotes no
+    value in what it finds.
+    """
+    from jsonschema_rs import RegexOptions, validator_for
+
+    return validator_for(
+        schema,
+        offline=True,
+        validate_formats=True,
+        mask="***",
+        pattern_options=RegexOptions(size_limit=_LARGEST_PATTERN_BYTES),
+    )
 
 
 @lru_cache(maxsize=2)
