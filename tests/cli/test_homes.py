@@ -122,6 +122,6 @@ def test_the_log_of_a_home_tells_what_was_done(shell):
     assert log == [
         "Remove the account wordpress of beta|user",
         "Add an account of wordpress to beta|user",
-        "Install wordpress 0.1.0|user",
+        "Install wordpress 0.2.0|user",
         "Make the project beta|user",
     ]

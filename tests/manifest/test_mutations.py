@@ -19,7 +19,11 @@ def _text(ability: str, file: str) -> str:
     return (folder / file).read_text(encoding="utf-8")
 
 
-MANIFESTS = [_text("wordpress", "extension.yaml"), _text("plausible", "extension.yaml"), PRESS, EVERYTHING]
+MANIFESTS = [
+    *(_text(name, "extension.yaml") for name in ("wordpress", "mastodon", "fal-image", "search-console", "smtp-mail")),
+    PRESS,
+    EVERYTHING,
+]
 SKILLS = [_text("wordpress", "SKILL.md"), _text("plausible", "SKILL.md")]
 ODD = [
     "", "null", "~", "true", "no", "3", "-1", "1.10", "1e9", "01234", "22:22", "[]", "{}", "[a, [b]]", "{a: {b: c}}",

@@ -11,7 +11,9 @@ FIELDS = [
     "id", "name", "author", "summary", "version", "repo", "path", "categories", "icon", "cost", "provides", "channels",
     "auth", "trust", "transport",
 ]  # fmt: skip
+SAID_TWICE = ("id", "name", "author", "summary", "version", "icon", "cost", "transport")
 ENTRIES = {str(entry["id"]): entry for entry in index()}
+SHIPPED = [name for name, entry in ENTRIES.items() if entry["path"]]
 
 
 def ability(name: str) -> Manifest:
@@ -21,27 +23,32 @@ def ability(name: str) -> Manifest:
 
 
 def test_the_index_lists_what_is_shipped_in_the_shape_of_every_marketplace():
-    assert list(ENTRIES) == ["wordpress", "plausible", "habilis-render"]
+    assert list(ENTRIES) == [
+        "wordpress", "mastodon", "fal-image", "google-analytics", "search-console", "plausible", "smtp-mail",
+        "habilis-render",
+    ]  # fmt: skip
     assert all(list(entry) == FIELDS for entry in ENTRIES.values())
 
 
-@pytest.mark.parametrize("name", ["wordpress", "plausible"])
+@pytest.mark.parametrize("name", SHIPPED)
 def test_an_entry_says_what_the_folder_says(name):
     entry, manifest = ENTRIES[name], ability(name)
 
-    assert {field: entry[field] for field in ("id", "name", "author", "summary", "version", "icon", "transport")} == {
-        field: getattr(manifest, field) for field in ("id", "name", "author", "summary", "version", "icon", "transport")
-    }
+    assert {field: entry[field] for field in SAID_TWICE} == {field: getattr(manifest, field) for field in SAID_TWICE}
     assert entry["categories"] == list(manifest.categories)
     assert entry["auth"] == [key.env for key in manifest.auth]
     assert entry["provides"] == [provided.name for provided in manifest.provides]
     assert entry["channels"] == [
-        {"kind": kind.kind, "profile_hosts": [], **{fact: kind.facts[fact] for fact in ("name", "icon")}}
+        {
+            "kind": kind.kind,
+            "profile_hosts": kind.facts.get("profile_hosts", []),
+            **{fact: kind.facts[fact] for fact in ("name", "icon")},
+        }
         for kind in manifest.channels
     ]
 
 
-@pytest.mark.parametrize("name", ["wordpress", "plausible"])
+@pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_ability_has_instructions_of_its_own_author(name):
     folder = shipped(name)
     assert folder is not None
@@ -53,9 +60,12 @@ def test_a_shipped_ability_has_instructions_of_its_own_author(name):
 
 
 def test_site_addresses_and_user_names_are_no_secrets_and_passwords_are():
-    secret = {key.env for name in ("wordpress", "plausible") for key in ability(name).auth if key.secret}
+    secret = {key.env for name in SHIPPED for key in ability(name).auth if key.env not in ability(name).public_keys}
 
-    assert secret == {"WP_APP_PASSWORD", "PLAUSIBLE_KEY"}
+    assert secret == {
+        "WP_APP_PASSWORD", "MASTODON_TOKEN", "FAL_KEY", "GA4_TOKEN", "GA4_REFRESH_TOKEN", "GSC_TOKEN",
+        "GSC_REFRESH_TOKEN", "GOOGLE_SERVICE_ACCOUNT_FILE", "PLAUSIBLE_KEY", "SMTP_PASSWORD",
+    }  # fmt: skip
 
 
 def test_wordpress_publishes_a_draft_unless_told_otherwise_and_tells_the_link():
@@ -64,11 +74,38 @@ def test_wordpress_publishes_a_draft_unless_told_otherwise_and_tells_the_link():
 
     assert tool is not None
     assert kind is not None
-    assert (tool.role, kind.publish, tool.result.text) == ("publish", "publish_article", "/link")
-    assert tool.steps[0].request.json is not None
-    assert tool.steps[0].request.json.source["status"] == "{{status|draft}}"
+    assert (tool.role, kind.publish) == ("publish", "publish_article")
+    assert [step.name for step in tool.steps] == ["media", "described", "titled", "tag", "post"]
+    assert tool.steps[-1].request.json is not None
+    assert tool.steps[-1].request.json.source["status"] == "{{status|draft}}"
+    assert tool.result.said is not None
+    assert tool.result.said.source == "{{post.url}}"
     assert manifest.connect is not None
     assert manifest.connect.needs_https
+
+
+def test_what_could_be_published_twice_is_known_again_by_the_service():
+    for name in ("post_status", "reply_to_status"):
+        tool = ability("mastodon").tool(name)
+        assert tool is not None
+        assert tool.steps[-1].request.idempotency is not None
+
+
+def test_a_picture_is_fetched_from_hosts_that_are_never_called():
+    manifest = ability("fal-image")
+
+    assert (manifest.hosts, manifest.result_hosts) == (("queue.fal.run",), ("fal.media", "storage.googleapis.com"))
+
+
+@pytest.mark.parametrize(
+    ("name", "sources"), [("google-analytics", ["traffic", "conversions"]), ("search-console", ["search", "ranks"])]
+)
+def test_google_is_signed_in_to_in_two_ways_and_read_to_the_last_page(name, sources):
+    manifest = ability(name)
+
+    assert [way.flow for way in manifest.ways] == ["cloud", "service_account"]
+    assert [source.name for source in manifest.sources] == sources
+    assert any(one.request.pages for source in manifest.sources for one in source.requests)
 
 
 def test_plausible_reads_two_sets_of_numbers():
