@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 
 from habilis.engine.outside import Outside
 from habilis.engine.preparing import Prepared
-from habilis.engine.showing import show_requests
 from habilis.errors import NotFound
 from habilis.home.store import Home
 from habilis.home.waiting import Waiting
@@ -88,6 +87,8 @@ def ask_approval(home: Home, call: Prepared, outside: Outside, *, actor: str, ch
     for waiting in list_approvals(home, call.project, now=now):
         if waiting.bound_to == bound_to:
             return waiting
+    from habilis.engine.showing import show_requests  # most calls are not asked about
+
     account = call.found.account
     approval = Approval(
         id=f"{bound_to[:8]}{outside.token().encode().hex()[:8]}",

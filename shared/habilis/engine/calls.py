@@ -8,7 +8,6 @@ from habilis.engine.downloads import CallResult, arriving, keep_files
 from habilis.engine.outside import Outside
 from habilis.engine.preparing import Prepared, prepare_call
 from habilis.engine.resolve import CallOrder, Found, pointing_at
-from habilis.engine.showing import show_requests
 from habilis.engine.workspace import Workspace, open_workspace
 from habilis.errors import Forbidden, HabilisError
 from habilis.exchange.call import run_tool
@@ -40,6 +39,8 @@ def call_tool(home: Home, order: CallOrder, outside: Outside, *, actor: str) -> 
 
 def rehearse_call(home: Home, order: CallOrder, outside: Outside) -> list[dict[str, Json]]:
     """The requests that the call would send, as data; sends nothing, logs nothing. Raises as `call_tool`."""
+    from habilis.engine.showing import show_requests  # a call that is sent is not shown
+
     return show_requests(_prepared(home, order, outside)[1])
 
 

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from shutil import rmtree
 
 from habilis.engine.assets import asset_folder
 from habilis.engine.preparing import Prepared
@@ -57,6 +56,8 @@ def arriving(home: Home, call: Prepared) -> Iterator[str]:
     if not brings_files(call.found.tool):
         yield ""
         return
+    from shutil import rmtree  # most calls bring no files
+
     folder = home.private / ".state" / "arriving" / _name(call)
     make_folders(folder, mode=0o700)
     try:

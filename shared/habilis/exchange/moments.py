@@ -1,7 +1,6 @@
 """Moments as services write them in headers and answers."""
 
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 
 def read_moment(text: str) -> datetime | None:
@@ -12,6 +11,8 @@ def read_moment(text: str) -> datetime | None:
 
     Source: RFC 9110 section 5.6.7; RFC 3339.
     """
+    from email.utils import parsedate_to_datetime  # few answers name a moment
+
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             moment = read(text.strip())
