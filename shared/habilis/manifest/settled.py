@@ -48,6 +48,8 @@ def settled(written: shape.ManifestShape, *, folder: str, content_hash: str) -> 
         "daily_cap": written.daily_cap,
         "exclusive": written.exclusive,
         "result_hosts": written.result_hosts,
+        "verify": None,
+        "identity": None,
     }
 
 
@@ -67,6 +69,9 @@ def _key(key: shape.AuthShape, defaults: shape.DefaultsShape) -> dict[str, Any]:
             "list": choices.list,
             "value": choices.value,
             "label": choices.value if choices.label is None else choices.label,
+            "label_text": None,
+            "where": None,
+            "depends": [],
             "strip": choices.strip,
         },
     }

@@ -1,13 +1,14 @@
-"""What an ability's connection is: its keys, channels, numbers, ways to sign in, and the manifest that holds them."""
+"""What an ability's connection is: its keys, channels, numbers, and the manifest that holds them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from habilis.manifest.model.calls import RequestTemplate, Role, Tool
+from habilis.manifest.model.ways import RedirectFlow, Way
 from habilis.messages import Json
 from habilis.names import AbilityId, KeyName, SourceName, ToolName
-from habilis.templating import Place, TextTemplate, UrlTemplate
+from habilis.templating import Condition, Place, TextTemplate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,9 @@ class Choices:
         list: Where the answer's entries are.
         value: Where in an entry the key's value is.
         label: Where in an entry its name for people is; the value stands in where there is none.
+        label_text: A name composed of an entry's fields, in place of `label`; None for none.
+        where: Holds for the entries that are offered, its paths those of an entry; None for all.
+        depends: Keys that have to be chosen first.
         strip: What is taken off the front of a value.
     """
 
@@ -26,6 +30,9 @@ class Choices:
     list: Place
     value: Place
     label: Place
+    label_text: TextTemplate | None = None
+    where: Condition | None = None
+    depends: tuple[KeyName, ...] = ()
     strip: str = ""
 
 
@@ -41,6 +48,10 @@ class AuthKey:
         options: The only values allowed; empty for any.
         optional: Whether an account is ready without it.
         secret: Whether its value is masked wherever it would be shown.
+        pattern: A regular expression that the whole value matches; "" for any.
+        format: What the value is; "" for any text.
+        multiline: Whether a form gives it several lines.
+        scope: Whose it is: the account's, the account's where it has one and else shared, or shared.
         choices: Where its values can be read; None where it is typed.
     """
 
@@ -51,7 +62,26 @@ class AuthKey:
     options: tuple[str, ...] = ()
     optional: bool = False
     secret: bool = True
+    pattern: str = ""
+    format: Literal["", "url", "host", "email", "int"] = ""
+    multiline: bool = False
+    scope: Literal["project", "overridable", "shared"] = "project"
     choices: Choices | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who an account is at its service.
+
+    Attributes:
+        request: Sent through the account.
+        id: Where in the answer what never changes of it is.
+        label: Where its name for people is; None when the service does not say.
+    """
+
+    request: RequestTemplate
+    id: Place
+    label: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,76 +168,6 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RedirectFlow:
-    """A sign-in by the browser: a page of the service that comes back with the values.
-
-    Attributes:
-        label: Text of the button.
-        needs: Keys asked for first; the page lives on them.
-        url: The page; `{{app_id}}` is a UUID naming this application, `{{app_name}}` a name new for each sign-in.
-        callback_params: Query parameters that take the callback's address.
-        needs_https: Whether the service calls back over https only.
-        returns: Key to the query parameter that brings it.
-        denied: Query parameter and value that mean "no"; None when the service does not say.
-    """
-
-    label: str
-    url: UrlTemplate
-    needs: tuple[KeyName, ...] = ()
-    callback_params: tuple[str, ...] = ()
-    needs_https: bool = False
-    returns: Mapping[KeyName, str] = field(default_factory=dict)
-    denied: tuple[str, str] | None = None
-    flow: Literal["redirect"] = "redirect"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CloudFlow:
-    """A sign-in at a provider whose application is held elsewhere, with its client secret.
-
-    Attributes:
-        label: Text of the button.
-        provider: Name of the provider, as `google`.
-        scopes: What the person is asked to allow.
-        token_env: The key that takes the access token.
-        refresh_env: The key that takes the refresh token; "" for none.
-        needs: Keys asked for first.
-    """
-
-    label: str
-    provider: str
-    scopes: tuple[str, ...]
-    token_env: KeyName
-    refresh_env: KeyName | Literal[""] = ""
-    needs: tuple[KeyName, ...] = ()
-    flow: Literal["cloud"] = "cloud"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceAccountFlow:
-    """A sign-in without a browser: a token for a signed statement that names a service account.
-
-    Attributes:
-        label: How the way is named beside others.
-        key_file: The key that holds the path of the service account's JSON file.
-        token_url: Where the statement is exchanged for a token.
-        scopes: What the token allows.
-        token_env: The name under which requests find the token; it is never stored.
-    """
-
-    label: str
-    key_file: KeyName
-    token_url: UrlTemplate
-    scopes: tuple[str, ...]
-    token_env: KeyName
-    flow: Literal["service_account"] = "service_account"
-
-
-Way = RedirectFlow | CloudFlow | ServiceAccountFlow
-"""A way to sign an account in."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpTemplate:
     """A mail server, each value a template.
 
@@ -246,9 +206,12 @@ class Manifest:
         provides: The contracts that it carries out, each a tool named after its contract.
         smtp: The mail server of `transport: smtp`; None otherwise.
         cost: What its calls cost, in words; "" when not said.
+        verify: A request that tells whether the keys of an account are good; None for none.
+        identity: How the account's name at the service is read; None where it is not.
         public_keys: Keys that are no secrets: declared so, or a site's address, which every link of it shows, or what
             a mail server and a sender are called.
         required_keys: Keys without which an account is not ready.
+        kept_keys: Keys that signing in writes: never shown as fields, and not all of them are in `auth`.
     """
 
     id: AbilityId
@@ -275,8 +238,11 @@ class Manifest:
     cost: str = ""
     daily_cap: int | None = None
     exclusive: bool = False
+    verify: RequestTemplate | None = None
+    identity: Identity | None = None
     public_keys: frozenset[KeyName] = field(init=False, compare=False)
     required_keys: tuple[KeyName, ...] = field(init=False, compare=False)
+    kept_keys: tuple[KeyName, ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         # Asked for on every call, so worked out once.
@@ -287,6 +253,8 @@ class Manifest:
         )
         object.__setattr__(self, "public_keys", public)
         object.__setattr__(self, "required_keys", tuple(key.env for key in self.auth if not key.optional))
+        kept = dict.fromkeys(name for way in self.ways for name in way.kept_keys)
+        object.__setattr__(self, "kept_keys", tuple(kept))
 
     @property
     def connect(self) -> RedirectFlow | None:

@@ -12,18 +12,16 @@ from habilis.manifest.model import (
     AuthKey,
     ChannelKind,
     Choices,
-    CloudFlow,
     DerivedMetric,
     DestinationField,
+    Identity,
     Manifest,
-    RedirectFlow,
-    ServiceAccountFlow,
     SmtpTemplate,
     Source,
     SourceRequest,
-    Way,
 )
-from habilis.manifest.plain.calls import Plain, read_call, read_request, read_text
+from habilis.manifest.plain.calls import Plain, read_call, read_condition, read_place, read_request, read_text
+from habilis.manifest.plain.ways import read_way
 from habilis.messages import Json
 from habilis.templating import (
     Condition,
@@ -33,7 +31,6 @@ from habilis.templating import (
     UrlTemplate,
     compile_place,
     compile_text,
-    compile_url,
 )
 
 
@@ -58,13 +55,15 @@ def from_plain(plain: Plain) -> Manifest:
             "result_hosts": tuple(plain["result_hosts"]),
             "categories": tuple(plain["categories"]),
             "auth": tuple(map(_key, plain["auth"])),
-            "ways": tuple(map(_way, plain["ways"])),
+            "ways": tuple(map(read_way, plain["ways"])),
             "tools": tuple(map(read_call, plain["tools"])),
             "channels": tuple(map(_channel, plain["channels"])),
             "provides": tuple(map(read_call, plain["provides"])),
             "sources": tuple(map(_source, plain["sources"])),
             "smtp": plain["smtp"]
             and SmtpTemplate(**{name: compile_text(text) for name, text in plain["smtp"].items()}),
+            "verify": plain["verify"] and read_request(plain["verify"]),
+            "identity": plain["identity"] and _identity(plain["identity"]),
         }
     )
 
@@ -95,9 +94,18 @@ def _key(plain: Plain) -> AuthKey:
                 list=compile_place(choices["list"]),
                 value=compile_place(choices["value"]),
                 label=compile_place(choices["label"]),
+                label_text=read_text(choices["label_text"]),
+                where=read_condition(choices["where"]),
+                depends=tuple(choices["depends"]),
                 strip=choices["strip"],
             ),
         }
+    )
+
+
+def _identity(plain: Plain) -> Identity:
+    return Identity(
+        request=read_request(plain["request"]), id=compile_place(plain["id"]), label=read_place(plain["label"])
     )
 
 
@@ -134,21 +142,3 @@ def _source_request(plain: Plain) -> SourceRequest:
 def _derived(plain: Plain) -> DerivedMetric:
     ratio = plain["ratio"]
     return DerivedMetric(**{**plain, "ratio": (ratio[0], ratio[1]) if ratio else None})
-
-
-def _way(plain: Plain) -> Way:
-    if plain["flow"] == "cloud":
-        return CloudFlow(**{**plain, "scopes": tuple(plain["scopes"]), "needs": tuple(plain["needs"])})
-    if plain["flow"] == "service_account":
-        scopes, token_url = tuple(plain["scopes"]), compile_url(plain["token_url"])
-        return ServiceAccountFlow(**{**plain, "scopes": scopes, "token_url": token_url})
-    denied = plain["denied"]
-    return RedirectFlow(
-        **{
-            **plain,
-            "url": compile_url(plain["url"]),
-            "needs": tuple(plain["needs"]),
-            "callback_params": tuple(plain["callback_params"]),
-            "denied": (denied[0], denied[1]) if denied else None,
-        }
-    )

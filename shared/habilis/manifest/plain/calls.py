@@ -23,6 +23,7 @@ from habilis.templating import (
     JsonTemplate,
     Place,
     TextTemplate,
+    UrlTemplate,
     compile_condition,
     compile_header,
     compile_json,
@@ -79,16 +80,23 @@ def read_text(plain: str | None) -> TextTemplate | None:
     return None if plain is None else compile_text(plain)
 
 
-def _value(plain: Any) -> JsonTemplate | None:  # noqa: ANN401 -- JSON of any shape
-    return None if plain is None else compile_json(plain)
+def read_url(plain: str | None) -> UrlTemplate | None:
+    """The template of an address; None where there is none."""
+    return None if plain is None else compile_url(plain)
 
 
-def _place(plain: str | None) -> Place | None:
+def read_place(plain: str | None) -> Place | None:
+    """The place; None where there is none."""
     return None if plain is None else compile_place(plain)
 
 
-def _condition(plain: Any) -> Condition | None:  # noqa: ANN401 -- JSON of any shape
+def read_condition(plain: Any) -> Condition | None:  # noqa: ANN401 -- JSON of any shape
+    """The condition; None where there is none."""
     return None if plain is None else compile_condition(plain)
+
+
+def _value(plain: Any) -> JsonTemplate | None:  # noqa: ANN401 -- JSON of any shape
+    return None if plain is None else compile_json(plain)
 
 
 def _steps(plain: Sequence[Plain]) -> tuple[Step, ...]:
@@ -103,7 +111,7 @@ def _steps(plain: Sequence[Plain]) -> tuple[Step, ...]:
                     **one,
                     "request": read_request(one["request"], saved=saved | item),
                     "loop": loop,
-                    "when": _condition(one["when"]),
+                    "when": read_condition(one["when"]),
                     "save": tuple((name, compile_place(place)) for name, place in one["save"]),
                 }
             )
@@ -124,8 +132,8 @@ def _result(plain: Plain) -> ResultTemplate:
         **{
             **plain,
             "said": read_text(plain["said"]),
-            "file_url": _place(plain["file_url"]),
-            "file_b64": _place(plain["file_b64"]),
+            "file_url": read_place(plain["file_url"]),
+            "file_b64": read_place(plain["file_b64"]),
             "name": read_text(plain["name"]),
         }
     )
@@ -144,13 +152,13 @@ def _part(plain: Plain) -> PartTemplate:
 def _ok(plain: Plain) -> OkRule:
     return OkRule(
         statuses=frozenset(plain["statuses"]),
-        fail_when=_condition(plain["fail_when"]),
-        message=_place(plain["message"]),
+        fail_when=read_condition(plain["fail_when"]),
+        message=read_place(plain["message"]),
     )
 
 
 def _retry(plain: Plain) -> RetryRule:
-    return RetryRule(**{**plain, "statuses": frozenset(plain["statuses"]), "reset": _place(plain["reset"])})
+    return RetryRule(**{**plain, "statuses": frozenset(plain["statuses"]), "reset": read_place(plain["reset"])})
 
 
 def _idempotency(plain: Plain) -> Idempotency:
@@ -161,10 +169,10 @@ def _pages(plain: Plain) -> PagesRule:
     return PagesRule(
         **{
             **plain,
-            "items": _place(plain["items"]),
-            "next": _place(plain["next"]),
-            "stop": _condition(plain["stop"]),
-            "total": _place(plain["total"]),
+            "items": read_place(plain["items"]),
+            "next": read_place(plain["next"]),
+            "stop": read_condition(plain["stop"]),
+            "total": read_place(plain["total"]),
         }
     )
 
@@ -174,8 +182,8 @@ def _until(plain: Plain) -> UntilRule:
         **{
             **plain,
             "when": compile_condition(plain["when"]),
-            "fail": _condition(plain["fail"]),
-            "every": _place(plain["every"]),
+            "fail": read_condition(plain["fail"]),
+            "every": read_place(plain["every"]),
         }
     )
 
