@@ -107,6 +107,17 @@ def test_a_token_is_limited_to_real_slugs_only(shell):
     assert shell.run("tokens", "new", "root").code == 2
 
 
+def test_an_ability_shows_where_its_files_come_from_and_its_mail_goes_out(shell):
+    pictures = shell.ok("abilities", "show", "fal-image").out
+    mail = shell.ok("abilities", "show", "smtp-mail").out
+
+    assert [line.split("  ")[-1] for line in pictures.splitlines() if "fetches files from" in line] == [
+        "fal.media",
+        "storage.googleapis.com",
+    ]
+    assert re.search(r"sends mail through +\$\{SMTP_HOST\}", mail)
+
+
 @pytest.mark.part("git")
 def test_the_log_of_a_home_tells_what_was_done(shell):
     shell.ok("projects", "add", "beta")

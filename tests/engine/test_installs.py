@@ -140,6 +140,11 @@ def test_what_ships_installs_and_shows_what_it_brings(home, clock, name):
     assert [view.origin for view in list_installed(home)] == [f"shipped:{name}"]
 
 
+def test_what_an_ability_fetches_from_and_mails_through_is_shown_before_it_is_installed(home):
+    assert show_ability(home, "fal-image")["fetches_files_from"] == ["fal.media", "storage.googleapis.com"]
+    assert show_ability(home, "smtp-mail")["mails_through"] == "${SMTP_HOST}"
+
+
 def test_an_ability_that_can_no_longer_be_read_needs_attention_and_the_others_work(world, tmp_path):
     run(world, write(tmp_path / "updates", SKILL__md=SKILL))
     path = world.home.private / "abilities/sample-blog/extension.yaml"

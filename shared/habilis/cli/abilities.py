@@ -114,6 +114,8 @@ def _described(includes: dict[str, Json]) -> list[str]:
         for key in _dicts(includes.get("keys"))
     ]
     rows += [("calls", host) for host in _texts(includes.get("hosts"))]
+    rows += [("fetches files from", host) for host in _texts(includes.get("fetches_files_from"))]
+    rows += [("sends mail through", host) for host in _texts([includes.get("mails_through") or None])]
     rows += [(f"tool, {tool['role']}", f"{tool['name']}: {tool['does']}") for tool in _dicts(includes.get("tools"))]
     for name, label in (("publishes_to", "publishes to"), ("provides", "provides"), ("reads", "reads")):
         rows += [(label, entry) for entry in _texts(includes.get(name))]

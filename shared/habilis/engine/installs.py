@@ -184,6 +184,8 @@ def _includes(name: str, manifest: Manifest | None, skill: Skill | None, files: 
         brings |= {
             "keys": [{"name": key.env, "label": key.label, "optional": key.optional} for key in manifest.auth],
             "hosts": list(manifest.hosts),
+            "fetches_files_from": list(manifest.result_hosts),
+            "mails_through": manifest.smtp.host.source if manifest.smtp else "",
             "tools": [{"name": tool.name, "role": tool.role, "does": tool.label} for tool in manifest.tools],
             "publishes_to": [kind.kind for kind in manifest.channels if kind.publish],
             "provides": [entry.name for entry in manifest.provides],
