@@ -1,6 +1,7 @@
 """Contracts called by name, and the files that calls bring back."""
 
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -168,3 +169,14 @@ def test_what_is_provided_is_offered_with_its_arguments_and_its_cost(world, pres
     assert (image.contract, image.cost, image.ability, image.needs) == ("image", "about $0.03 per image", "press", "")
     assert image.input["required"] == ["prompt"]
     assert offered["file_article"].contract == ""
+
+
+def test_what_a_killed_call_left_goes_with_a_later_one(world, press):
+    left = world.home.private / ".state/arriving/20261101-000000-0123"
+    left.mkdir(parents=True)
+    (left / "answer-x").write_bytes(b"half")
+    os.utime(left, (0, 0))
+
+    draw(world)
+
+    assert not left.exists()

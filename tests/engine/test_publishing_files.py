@@ -1,12 +1,18 @@
 """Publishing with files: what is shown, and that a yes is for exactly these files."""
 
+import json
+
 import pytest
 from tests.engine.press import FOLDER, JPEG, PNG, add_press_account, call, draw
 
+from habilis.engine.accounts import AccountOrder, add_account, allow_private
+from habilis.engine.assets import save_asset
+from habilis.engine.installs import install, plan_install
 from habilis.engine.publishing import PublishOrder, approve, ask_publish
 from habilis.errors import (
     ApprovalRequired,
 )
+from habilis.records import Asset, AssetFile
 
 
 @pytest.fixture
@@ -68,3 +74,61 @@ def test_an_approval_of_a_contract_is_for_the_same_order_when_it_is_given(world,
     result = say_yes(world, asked)
 
     assert result.files[0].path.startswith(FOLDER)
+
+
+def test_a_tool_that_sends_no_files_needs_none_and_waits_for_none(world, press):
+    (world.home.private / FOLDER / "b.png").unlink()
+
+    result = call(world, tool="read_feed")
+
+    assert result.data
+
+
+LETTERS = """\
+id: letters
+name: Send letters
+version: 0.1.0
+summary: Sends mail through a service.
+transport: http
+auth:
+  - { env: LETTERS_SITE, label: Site, secret: false }
+hosts: ["${LETTERS_SITE}"]
+channels:
+  - { kind: letter, label: Letter, publish: email, destination: { to: { label: To } } }
+provides:
+  email:
+    request:
+      method: POST
+      url: "${LETTERS_SITE}/gallery"
+      json: { to: "{{to}}", subject: "{{subject}}", html: "{{html}}", files: "{{files.*.name}}" }
+    result: { text: /url }
+"""
+
+
+def test_a_channel_may_publish_through_a_contract(world, press, tmp_path):
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters/extension.yaml").write_text(LETTERS)
+    install(world.home, plan_install(world.home, str(tmp_path / "letters")), actor="tests", now=world.clock())
+    order = AccountOrder(
+        project="acme", ability="letters", id="list", kind="letter", keys={"LETTERS_SITE": press.url("")},
+        destination={"to": "readers@example.com"},
+    )  # fmt: skip
+    add_account(world.home, order, actor="tests", now=world.clock())
+    allow_private(world.home, "acme", "list", press.place, actor="tests")
+    text = "# News\n\nSome **bold** words.\n"
+    files = (AssetFile(name="b.png", file="b.png"),)
+    save_asset(world.home, "acme", Asset(ref="article/hello", title="Hello", text=text, files=files), actor="tests")
+
+    asked = ask_publish(
+        world.home, PublishOrder(project="acme", asset="article/hello", channel="list"), world.outside, actor="agent"
+    )
+    published = say_yes(world, asked)
+
+    (seen,) = press.requests
+    assert published.link == "https://press.example/gallery"
+    assert json.loads(seen.body) == {
+        "to": "readers@example.com",
+        "subject": "Hello",
+        "html": "<h1>News</h1>\n<p>Some <strong>bold</strong> words.</p>\n",
+        "files": ["b.png"],
+    }

@@ -3,7 +3,7 @@
 import click
 
 from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk, with_sending_desk
-from habilis.cli.requests import request_lines, result_lines, show_unsent
+from habilis.cli.requests import file_lines, request_lines, result_lines, show_unsent
 from habilis.cli.text import columns
 from habilis.engine.approvals import Approval, find_approval, list_approvals
 from habilis.engine.publishing import (
@@ -80,7 +80,7 @@ def approvals_approve(desk: Desk, project: str, approval: str) -> None:
     done = approve(desk.home, project, approval, desk.outside, actor=ACTOR)
     if isinstance(done, Published):
         lines = [f"Published {done.asset} to {done.channel}: {done.link or done.text}"]
-        desk.show(done, [*lines, *filter(None, [done.notice]), *done.notes])
+        desk.show(done, [*lines, *file_lines(desk.home, done.files), *filter(None, [done.notice]), *done.notes])
         return
     desk.show(done, result_lines(desk.home, done))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from habilis.cli.desk import Desk
 from habilis.cli.text import lines_of, one_line
-from habilis.engine.downloads import CallResult
+from habilis.engine.downloads import CallResult, KeptFile
 from habilis.engine.showing import FORM_TYPE, MULTIPART_TYPE, content_type
 from habilis.home.store import Home
 from habilis.messages import Json
@@ -19,9 +19,12 @@ def show_unsent(desk: Desk, requests: list[dict[str, Json]]) -> None:
 
 def result_lines(home: Home, result: CallResult) -> list[str]:
     """What came of a call: its text, where each file lies, and what to know beside it."""
-    # What lies under .state is beside a home without a working directory, not in it.
-    paths = [home.private / file.path if file.path.startswith(".state/") else file.path for file in result.files]
-    return [*lines_of(result.text), *map(str, paths), *result.notes]
+    return [*lines_of(result.text), *file_lines(home, result.files), *result.notes]
+
+
+def file_lines(home: Home, files: Iterable[KeptFile]) -> list[str]:
+    """Where each file lies: on this machine, or in the home where that has no working directory."""
+    return [str(home.private / file.path if file.path.startswith(".state/") else file.path) for file in files]
 
 
 def request_lines(requests: Iterable[Mapping[str, Json]]) -> list[str]:

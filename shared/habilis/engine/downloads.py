@@ -1,7 +1,8 @@
 """The files that a call brings back: where they arrive, and where they are kept."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +16,8 @@ from habilis.home.durable import make_folders, replace_file, sync_file, sync_fol
 from habilis.home.store import Home, Revision
 from habilis.messages import Json, Result, ResultFile
 from habilis.records import RECORD_NAME, AssetFile, read_asset, write_asset
+
+_ONE_DAY_S = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,7 @@ def arriving(home: Home, call: Prepared) -> Iterator[str]:
 
     folder = home.private / ".state" / "arriving" / _name(call)
     make_folders(folder, mode=0o700)
+    _sweep(folder.parent)
     try:
         yield str(folder)
     finally:
@@ -125,6 +129,17 @@ def _put_aside(home: Home, call: Prepared, files: Sequence[ResultFile]) -> tuple
     return tuple(
         KeptFile(name=file.name, mime=file.mime, size=file.size, path=f"{place}/{file.name}") for file in files
     )
+
+
+def _sweep(arrivals: Path) -> None:
+    """Remove what calls left that were killed; none takes a day."""
+    from shutil import rmtree
+
+    oldest = time.time() - _ONE_DAY_S
+    for folder in arrivals.iterdir():
+        with suppress(FileNotFoundError):
+            if folder.stat().st_mtime < oldest:
+                rmtree(folder, ignore_errors=True)
 
 
 def _name(call: Prepared) -> str:

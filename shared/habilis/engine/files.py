@@ -31,6 +31,7 @@ LARGEST_BASE64_BYTES = 10 * 1024 * 1024
 
 _KEPT_S = 7 * 24 * 3600.0
 _NAMED = re.compile(r"\.(width|height|sha256|base64)\b")
+_FILES = re.compile(r"\bfiles\b")
 _CONTAINERS = frozenset({"application/zip", "application/gzip"})
 """Types that say little: a document's ending says which kind of one it is."""
 
@@ -70,6 +71,12 @@ def asset_files(
 def wanted_facts(tool: Tool) -> frozenset[str]:
     """Which facts about files, of those that cost a look into them, the tool's templates name."""
     return frozenset(name for source in _sources(tool.steps) for name in _NAMED.findall(source))
+
+
+def sends_files(tool: Tool) -> bool:
+    """Whether the tool does anything with an asset's files; a mail, which has no steps, attaches them."""
+    loops = any(step.loop is not None and step.loop.over == "files" for step in tool.steps)
+    return loops or not tool.steps or any(_FILES.search(source) for source in _sources(tool.steps))
 
 
 def digest(path: str) -> str:

@@ -23,7 +23,7 @@ class Prepared:
     Attributes:
         made: The call's own time and id.
         asset: The asset `<type>/<id>` that it is about; "" for none.
-        files: The asset's.
+        files: The asset's, where the tool sends them.
     """
 
     project: str
@@ -91,8 +91,10 @@ def _normalised(workspace: Workspace, tool: Tool, arguments: Mapping[str, Json])
 
 
 def _files(home: Home, revision: Revision, workspace: Workspace, ref: str, tool: Tool) -> tuple[FileValue, ...]:
-    from habilis.engine.files import asset_files, wanted_facts  # most calls are about no asset
+    from habilis.engine.files import asset_files, sends_files, wanted_facts  # most calls are about no asset
 
     asset = read_project_asset(revision, workspace, ref)
+    if not asset.files or not sends_files(tool):
+        return ()
     folder = asset_folder(workspace.project.slug, ref)
-    return asset_files(home, revision, folder, asset, facts=wanted_facts(tool)) if asset.files else ()
+    return asset_files(home, revision, folder, asset, facts=wanted_facts(tool))

@@ -6,7 +6,7 @@ from datetime import datetime
 from habilis.engine.approvals import Approval, ask_approval, find_approval, hash_order, put_back, take_approval
 from habilis.engine.assets import read_project_asset
 from habilis.engine.calls import carry_out
-from habilis.engine.downloads import CallResult
+from habilis.engine.downloads import CallResult, KeptFile
 from habilis.engine.outside import Outside
 from habilis.engine.preparing import Prepared, prepare_call
 from habilis.engine.resolve import CallOrder
@@ -40,6 +40,7 @@ class Published:
 
     Attributes:
         notice: What went wrong after it was out; "" when nothing did.
+        files: What it brought back.
         notes: What a person should know beside it.
     """
 
@@ -48,6 +49,7 @@ class Published:
     link: str
     text: str
     notice: str = ""
+    files: tuple[KeptFile, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -92,6 +94,7 @@ def approve(home: Home, project: str, approval_id: str, outside: Outside, *, act
         link=result.link,
         text=result.text,
         notice=notice,
+        files=result.files,
         notes=result.notes,
     )
 
