@@ -18,6 +18,9 @@ WORDPRESS = Path("/usr/share/wordpress")
 MEDIAWIKI = Path("/usr/share/mediawiki")
 """Where Debian's package `mediawiki` puts the wiki."""
 
+MODULES = Path(__file__).resolve().parent / "node_modules"
+"""Where `npm ci` puts what package.json beside this file lists."""
+
 _NO_APACHE = ("nginx-light", "php-fpm")
 """Never started here; named first, they keep apt from choosing Apache for what wants a web server and PHP."""
 
@@ -30,6 +33,7 @@ class Need:
         programs: Found by `program`.
         files: Patterns, below "/", of files that no program stands for.
         packages: Debian packages that bring them.
+        modules: Packages of npm, in MODULES.
         root: Whether it has to be started by root.
         variable: The environment variable that names the folder into which a person installed it; "" where packages
             bring it all. A test that asks for such a part is left out where the variable is not set, in CI too.
@@ -38,6 +42,7 @@ class Need:
     programs: tuple[str, ...]
     files: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
     root: bool = False
     variable: str = ""
 
@@ -58,6 +63,8 @@ NEEDS: Mapping[str, Need] = {
         ),
         packages=(*_NO_APACHE, "php-cli", "php-sqlite3", "php-intl", "php-mbstring", "php-xml", "mediawiki"),
     ),
+    "jwtbearer": Need(programs=()),
+    "oidc": Need(programs=("node",), modules=("oidc-provider",)),
     "openssl": Need(programs=("openssl",), packages=("openssl",)),
     "strace": Need(programs=("strace",), packages=("strace",)),
     "wordpress": Need(
@@ -92,13 +99,16 @@ def missing(part: str) -> list[str]:
     programs = [name for name in need.programs if not program(name)]
     rights = ["root"] if need.root and os.geteuid() != 0 else []
     rights += [need.variable] if need.variable and not os.environ.get(need.variable) else []
-    return rights + programs + [file for file in need.files if not any(Path("/").glob(file))]
+    modules = [name for name in need.modules if not (MODULES / name).is_dir()]
+    return rights + programs + modules + [file for file in need.files if not any(Path("/").glob(file))]
 
 
 def how_to_install(part: str) -> str:
     """Return the words that tell a person how to get the part, as `install: git nginx-light`."""
     if NEEDS[part].variable:
         return f"see tests/parts/{part}.py"
+    if NEEDS[part].modules:
+        return "run: npm ci --prefix tests/parts"
     return f"install: {' '.join(NEEDS[part].packages)}" + ("; run as root" if NEEDS[part].root else "")
 
 

@@ -1,8 +1,8 @@
 """Starts the real counterparts that tests ask for, and says at the end which ones were absent.
 
 A test says what it needs by the mark `part("git", "strace")` or by taking one of the fixtures `wordpress`, `mediawiki`,
-`gitremote` and `exim` (which mark it by themselves: `pytest -m "not part"` leaves all of them out). What the machine
-lacks is skipped, with the packages to install as the reason; with HABILIS_PARTS=all it fails.
+`gitremote`, `exim`, `oidc` and `jwtbearer` (which mark it by themselves: `pytest -m "not part"` leaves all of them
+out). What the machine lacks is skipped, with what to install as the reason; with HABILIS_PARTS=all it fails.
 """
 
 import json
@@ -11,12 +11,15 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email import message_from_bytes, policy
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from tests.parts.needs import NEEDS, how_to_install, missing
@@ -147,6 +150,110 @@ class Exim:
                 return found
             time.sleep(0.02)
         pytest.fail(f"no mail {subject!r} came in", pytrace=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenId:
+    """A running OpenID provider, as `tests/parts/oidc.py` describes it.
+
+    Attributes:
+        issuer: Its name for itself, as `iss` says it: its address, without a slash at the end.
+        callback: Where the ready made clients are sent back to; `native` on any port.
+        client_secret: Of the ready made clients `web` (basic) and `web-post` (in the body); `native` has none.
+    """
+
+    issuer: str
+    callback: str
+    client_secret: str
+    log: Path
+
+    @property
+    def authorize_url(self) -> str:
+        return f"{self.issuer}/auth"
+
+    @property
+    def token_url(self) -> str:
+        return f"{self.issuer}/token"
+
+    @property
+    def whoami(self) -> str:
+        """What a call with a token that has the scope `openid` is answered by."""
+        return f"{self.issuer}/me"
+
+    def register(self, *redirects: str, **says: object) -> dict:
+        """Register a client and return what the provider knows of it, `client_id` and `client_secret` among it."""
+        request = urllib.request.Request(
+            f"{self.issuer}/reg",
+            json.dumps({"redirect_uris": redirects, **says}).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return json.load(answer)
+
+    def events(self, client: str) -> list[dict]:
+        """What happened to a client so far: each has `event`, `grant` (the type that was asked for) and `error`."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [event for event in map(json.loads, lines) if event["client"] == client]
+
+    def sign_in(self, url: str, stop: str) -> str:
+        """Open an authorize address as a browser does, up to the first address that begins with `stop`; returns it."""
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(), _NoRedirect())
+        for _ in range(10):
+            try:
+                browser.open(url, timeout=20).close()
+            except urllib.error.HTTPError as answer:
+                with answer:
+                    if "Location" not in answer.headers:
+                        pytest.fail(f"{answer.code}: {answer.read().decode()[:2000]}", pytrace=False)
+                    url = urljoin(url, answer.headers["Location"])
+            if url.startswith(stop):
+                return url
+        pytest.fail(f"the browser ended at {url}", pytrace=False)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JwtBearer:
+    """A running token endpoint for service accounts, as `tests/parts/jwtbearer.py` describes it.
+
+    Attributes:
+        whoami: Answers a token with whose it is.
+        key_file: The service account's, in Google's form.
+        email: The service account's name.
+    """
+
+    token_url: str
+    whoami: str
+    key_file: Path
+    email: str
+
+
+@pytest.fixture(scope="session")
+def oidc() -> Iterator[OpenId]:
+    """A real OpenID provider, started for the first test that takes it."""
+    with _started("oidc") as facts:
+        yield OpenId(
+            issuer=facts["url"],
+            callback=facts["callback"],
+            client_secret=facts["client_secret"],
+            log=Path(facts["events"]),
+        )
+
+
+@pytest.fixture(scope="session")
+def jwtbearer() -> Iterator[JwtBearer]:
+    """A real token endpoint for service accounts, started for the first test that takes it."""
+    with _started("jwtbearer") as facts:
+        yield JwtBearer(
+            token_url=facts["token_url"],
+            whoami=facts["whoami"],
+            key_file=Path(facts["key_file"]),
+            email=facts["email"],
+        )
 
 
 @pytest.fixture(scope="session")
