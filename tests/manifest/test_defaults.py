@@ -118,3 +118,37 @@ def test_a_relative_url_needs_a_base():
     found = fault(PRESS.replace(URL, "url: /articles"))
 
     assert found.endswith("`/…` is put behind the `base` of `defaults`")
+
+
+def steps_with(second: str) -> str:
+    steps = f"""\
+  - name: fetch_report
+    steps:
+      - name: job
+        request: {{ method: GET, url: /reports }}
+        save: {{ address: /address }}
+      - name: report
+        request: {second}
+"""
+    return WITH_DEFAULTS.replace("channels:\n", f"{steps}channels:\n")
+
+
+def test_an_address_that_an_answer_gave_takes_no_key_of_the_defaults():
+    given = loaded(steps_with('{ method: GET, url: "{{job.address}}" }')).tools[2].steps[1].request
+    own = loaded(steps_with('{ method: GET, url: "{{job.address}}", headers: { X-A: "1" } }')).tools[2].steps[1].request
+
+    assert (pairs(given), given.basic_auth, given.timeout_s) == ({}, None, 9.0)
+    assert pairs(own) == {"X-A": "1"}
+
+
+def test_a_body_of_parts_brings_its_own_type_whatever_the_defaults_say():
+    text = WITH_DEFAULTS.replace('X-Version: "2"', "Content-Type: application/json", 1)
+    parts = text.replace(
+        'json: { title: "{{title}}", body: "{{html}}", status: "{{status|draft}}", author: "{{byline}}" }',
+        'multipart: [{ name: a, value: "{{title}}{{html}}{{byline}}" }]',
+    )
+
+    plain, upload = loaded(text).tools[1].steps[0].request, loaded(parts).tools[0].steps[0].request
+
+    assert "Content-Type" in pairs(plain)
+    assert [name for name, _ in upload.headers] == ["Authorization"]
