@@ -223,6 +223,14 @@ def test_a_fault_that_has_no_place_leaves_the_case_as_it_is(ability):
     assert (report.fault, report.ended, report.problems) == ("no place", "done", ())
 
 
+def test_a_fault_that_the_run_does_not_come_to_leaves_the_case_as_it_is(ability):
+    change(ability, "tool: write_note", "tool: write")
+
+    report = only(ability, "429")
+
+    assert (report.fault, report.ended, len(report.problems)) == ("no place", "not_found", 1)
+
+
 def test_the_keys_of_a_case_are_made_up_where_it_says_nothing_of_them(ability):
     change(
         ability,

@@ -62,6 +62,7 @@ class Player:
 
     Attributes:
         events: What happened so far, in order.
+        has_met_fault: Whether the fault was played.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Player:
             idempotency: Headers, in lower case, by which the service knows a request that it has seen.
         """
         self.events: list[Exchanged | Paused] = []
+        self.has_met_fault = False
         self._cassette = cassette
         self._fault = fault
         self._fault_at = fault.place(cassette) if fault else None
@@ -114,10 +116,10 @@ class Player:
         return played
 
     def _played(self, number: int, recorded: Interaction) -> tuple[Played, str]:
-        if self._fault is None or number != self._fault_at:
+        if self._fault is None or self.has_met_fault or number != self._fault_at:
             self._next += 1
             return _recorded(recorded), ""
-        self._fault_at = None
+        self.has_met_fault = True
         kind = self._fault.kind
         if kind == "429":
             headers = (_JSON, ("Retry-After", str(RETRY_AFTER_S)))

@@ -5,6 +5,7 @@ import binascii
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from habilis.cassettes.model import Case, CaseFile, Cassette, Expected, Interaction
 from habilis.manifest.faults import Faults, Part, kind_of, suggestion
@@ -109,15 +110,16 @@ class _Reading:
     def _interaction(self, part: Part) -> Interaction:
         request, response = part.at("request"), part.at("response")
         status = response.at("status", "code")
-        if not isinstance(status.value, int):
+        code = status.value if type(status.value) is int else 0
+        if not 100 <= code <= 599:
             self.faults.add(status.path, "expected a status, as 200")
         headers = self._headers(request.at("headers"))
         return Interaction(
             method=self._required(request.at("method")).upper(),
-            url=self._required(request.at("uri")),
+            url=self._address(request.at("uri")),
             headers={name.lower(): value for name, value in headers},
             body=self._bytes(request.at("body")),
-            status=status.value if isinstance(status.value, int) else 0,
+            status=code,
             answer_headers=self._headers(response.at("headers")),
             answer_body=self._bytes(response.at("body", "string")),
             line=self.faults.line(part.path),
@@ -152,6 +154,17 @@ class _Reading:
             self.faults.add(part.path, "expected a moment with its zone, as 2026-01-31T12:00:00Z")
             return NOON
         return moment
+
+    def _address(self, part: Part) -> str:
+        text = self._required(part)
+        try:
+            parts = urlsplit(text)
+            is_whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            is_whole = False
+        if text and not is_whole:
+            self.faults.add(part.path, "expected a whole address, as https://api.example.com/items")
+        return text
 
     def _required(self, part: Part) -> str:
         if part.value is None:

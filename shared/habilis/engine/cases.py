@@ -56,7 +56,7 @@ class CaseReport:
         told: What the agent would be told: the result, or the error.
         outcome: What the error means for the order; "" when there was none.
         problems: What is not as the cassette has it; empty when the case passed.
-        fault: Whether a fault was played; "" when none was asked for.
+        fault: Whether the run came to a fault; "" when none was asked for.
     """
 
     file: str
@@ -79,19 +79,14 @@ def run_case(manifest: Manifest, cassette: Cassette, folder: Path, *, fault: Fau
         fault: Played at its place; None for none.
     """
     case, expected = cassette.case, cassette.case.expected
-    played = fault if fault is not None and _has_place(manifest, cassette, fault) else None
-    report = CaseReport(
-        file=cassette.file,
-        runs=f"source '{case.source}'" if case.source else f"tool '{case.tool}'",
-        fault="played" if played else "no place" if fault else "",
-    )
-    run = _Run(manifest, cassette, folder, played)
+    run = _Run(manifest, cassette, folder, fault if fault and _may_meet(manifest, case, fault) else None)
+    report = CaseReport(file=cassette.file, runs=f"source '{case.source}'" if case.source else f"tool '{case.tool}'")
     try:
         ended = run.read() if case.source else run.call()
     except UnexpectedRequest as error:
         report = replace(report, problems=tuple(error.lines))
     except HabilisError as error:
-        is_to_be = report.fault == "played" and not isinstance(error, EngineFailed)
+        is_to_be = run.player.has_met_fault and not isinstance(error, EngineFailed)
         unsent = run.player.missing if expected.error else []
         problems = () if is_to_be else (*_failed(expected, error), *unsent)
         report = replace(report, ended=error.code, told=str(error), outcome=error.outcome, problems=problems)
@@ -100,21 +95,20 @@ def run_case(manifest: Manifest, cassette: Cassette, folder: Path, *, fault: Fau
         problems = (*run.player.missing, *_went_well(expected, ended), *_mailed(expected, run.mails))
         report = replace(report, ended="done", told=told, problems=problems)
     events = tuple(run.player.events)
-    if report.fault != "played":
-        report = replace(report, problems=(*report.problems, *_paused(expected, events)))
-    return replace(report, events=events)
+    if run.player.has_met_fault:
+        return replace(report, events=events, fault="played")
+    problems = (*report.problems, *_paused(expected, events))
+    return replace(report, events=events, problems=problems, fault="no place" if fault else "")
 
 
-def _has_place(manifest: Manifest, cassette: Cassette, fault: Fault) -> bool:
-    """Whether the fault can be played: a page comes twice only where a list is read page by page."""
-    case = cassette.case
-    if fault.kind == "repeated-cursor":
-        tool, source = manifest.tool(case.tool), manifest.source(case.source)
-        requests = [step.request for step in tool.steps] if tool else []
-        requests += [one.request for one in source.requests] if source else []
-        if not any(request.pages for request in requests):
-            return False
-    return fault.place(cassette) is not None
+def _may_meet(manifest: Manifest, case: Case, fault: Fault) -> bool:
+    """Whether what is run can meet the fault: a page comes twice only where a list is read page by page."""
+    if fault.kind != "repeated-cursor":
+        return True
+    tool, source = manifest.tool(case.tool), manifest.source(case.source)
+    requests = [step.request for step in tool.steps] if tool else []
+    requests += [one.request for one in source.requests] if source else []
+    return any(request.pages for request in requests)
 
 
 class _Run:
