@@ -1,8 +1,8 @@
-from decimal import Decimal
+from decimal import Decimal, localcontext
 
 import pytest
 
-from habilis.numbers.figures import NO_NUMBER, read_figure, written_figure
+from habilis.numbers.figures import EXACT, NO_NUMBER, exact, plus, read_figure, written_figure
 from habilis.templating import MISSING
 
 
@@ -22,7 +22,7 @@ from habilis.templating import MISSING
     ],
 )
 def test_numbers_and_numeric_text_are_taken_alike(value, figure):
-    assert read_figure(value) == Decimal(figure)
+    assert exact(read_figure(value)) == Decimal(figure)
 
 
 @pytest.mark.parametrize("value", ["", "-", None, MISSING])
@@ -43,6 +43,15 @@ def test_anything_else_is_no_number(value):
 
 
 @pytest.mark.parametrize(
+    ("one", "other", "total"),
+    [(0.1, 0.2, 0.3), (1, 2, 3), ("0.1", 0.2, 0.3), (2**53, 0.5, 2**53 + 0.5), (1, "2.50", 3.5)],
+)
+def test_sums_are_exact_however_the_figures_were_written(one, other, total):
+    with localcontext(EXACT):
+        assert written_figure(plus(read_figure(one), read_figure(other))) == total
+
+
+@pytest.mark.parametrize(
     ("figure", "written"),
     [
         ("12", 12),
@@ -57,6 +66,17 @@ def test_anything_else_is_no_number(value):
 )
 def test_figures_are_written_as_json_has_them(figure, written):
     found = written_figure(Decimal(figure))
+
+    assert found == written
+    assert type(found) is type(written)
+
+
+@pytest.mark.parametrize(
+    ("figure", "written"),
+    [(12, 12), (12.0, 12), (-0.0, 0), (0.3, 0.3), (1e20, 1e20), (2**53, 2**53), (2**60, 2.0**60), (10**400, None)],
+)
+def test_numbers_are_written_as_decimals_are(figure, written):
+    found = written_figure(figure)
 
     assert found == written
     assert type(found) is type(written)

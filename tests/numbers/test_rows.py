@@ -1,11 +1,21 @@
 import os
 import time
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import NamedTuple
 
 import pytest
 
 from habilis.errors import RowsInvalid
-from habilis.numbers.rows import Dropped, Row, RowReader
+from habilis.numbers.rows import Dropped, RowReader
+
+
+class Row(NamedTuple):
+    """One row that was read, its figures by name."""
+
+    day: str
+    dims: tuple[str, ...]
+    metrics: dict[str, Decimal | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,14 +30,21 @@ class Read:
 @pytest.fixture
 def read(make_request, window, scope):
     def run(answer, **where):
-        reader = RowReader(make_request(**where), scope=scope, window=window)
-        return Read(kept=tuple(reader.read(answer)), dropped=reader.dropped, is_absent=reader.is_absent)
+        request = make_request(**where)
+        reader = RowReader(request, scope=scope, window=window)
+        kept = tuple(
+            Row(day, dims, dict(zip(request.metrics, of, strict=True))) for day, dims, of in reader.read(answer)
+        )
+        return Read(kept=kept, dropped=reader.dropped, is_absent=reader.is_absent)
 
     return run
 
 
 def kept(rows):
-    return [(row.day, *row.dims, {name: str(value) for name, value in row.metrics.items()}) for row in rows.kept]
+    return [
+        (row.day, *row.dims, {name: str(value) for name, value in row.metrics.items() if value is not None})
+        for row in rows.kept
+    ]
 
 
 def test_a_row_is_a_day_its_dimensions_and_its_figures(read):

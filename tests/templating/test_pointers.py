@@ -84,3 +84,19 @@ def test_a_star_gives_one_flat_list(document, parts):
     found = pick({"rows": [document, document]}, "/rows/*" + pointer)
 
     assert isinstance(found, list)
+
+
+@pytest.mark.parametrize("pointer", ["", "/a", "/a/0", "/a/b", "/a/0/b", "/0", "/a/*/b", "/*", "/-", "/a/00"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [{"a": [{"b": 1}]}, {"a": [{"b": 2}, {"b": 3}]}],
+        [{"a": {"b": 1}}, {"a": {"b": None}}],
+        [{"a": {"0": 5, "b": 1}}, {"a": [6]}, {"b": 1}],
+        [{"a": "text"}, {"a": ["x"]}, 7, None, [1]],
+        [[1, 2], [3], []],
+        [],
+    ],
+)
+def test_many_values_are_looked_into_as_one_by_one(pointer, values):
+    assert Pointer(pointer).pick_all(values) == [Pointer(pointer).pick(value) for value in values]

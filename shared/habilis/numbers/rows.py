@@ -2,16 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
+from typing import cast
 
 from habilis.errors import RowsInvalid
 from habilis.manifest.model import SourceRequest
 from habilis.messages import Json
-from habilis.numbers.figures import NoNumber, read_figure
+from habilis.numbers.figures import Figure, NoNumber, read_figure
 from habilis.numbers.window import Window
 from habilis.templating import MISSING, Missing, Pointer, Scope, pick
 
@@ -19,19 +20,14 @@ _DAY = re.compile(r"([0-9]{4})(-?)([0-9]{2})\2([0-9]{2})")
 _LONGEST_REASON = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row that can be read.
+Row = tuple[str, tuple[str, ...], tuple[Figure | None, ...]]
+"""One row that can be read: its day as YYYY-MM-DD; its dimensions and its figures, in the order of the request's, None
+for a figure without a value."""
 
-    Attributes:
-        day: YYYY-MM-DD.
-        dims: Values, in the order of the request's dimensions.
-        metrics: By name; those without a value are not there.
-    """
+_Read = tuple[str | None, tuple[str | None, ...], tuple[Figure | NoNumber | None, ...]]
+"""A row of which parts may be none."""
 
-    day: str
-    dims: tuple[str, ...]
-    metrics: dict[str, Decimal]
+_FIGURES = frozenset({int, float, Decimal, type(None)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +73,7 @@ class RowReader:
         self._day_at = Pointer(request.date_pointer)
         self._every_day = request.date_template.fill(scope) if request.date_template else None
         self._dims = [Pointer(pointer) for pointer in request.dims.values()]
-        self._metrics = [(name, Pointer(pointer)) for name, pointer in request.metrics.items()]
+        self._metrics = [Pointer(pointer) for pointer in request.metrics.values()]
 
     @property
     def dropped(self) -> tuple[Dropped, ...]:
@@ -87,7 +83,7 @@ class RowReader:
         )
 
     def read(self, answer: Json) -> Iterator[Row]:
-        """Yield the rows of an answer, a parsed body.
+        """The rows of an answer, a parsed body.
 
         Raises:
             RowsInvalid: The service answered with an error, or something else than a list lies where the rows should
@@ -96,36 +92,48 @@ class RowReader:
         found = pick(answer, self._rows_at)
         if not isinstance(found, list):
             _check_absent(answer, found, self._rows_at)
-            return
+            return iter(())
         self.is_absent = False
-        for entry in found:
-            row = self._row(entry)
-            if isinstance(row, Row):
-                yield row
-            else:
-                self._dropped[row] += 1
+        return self._rows(found)
 
-    def _row(self, entry: Json) -> Row | tuple[str, str]:
-        """One row, or why there is none and where."""
-        day = _day(self._day_at.pick(entry) if self._every_day is None else self._every_day)
+    def _rows(self, entries: list[Json]) -> Iterator[Row]:
+        # Column by column, which takes a quarter of the time that entry by entry does.
+        days = [_day(value) for value in self._day_column(entries)]
+        dims = [[_dimension(value) for value in pointer.pick_all(entries)] for pointer in self._dims]
+        figures = [[read_figure(value) for value in pointer.pick_all(entries)] for pointer in self._metrics]
+        no_values = [()] * len(entries)
+        parts = (zip(*columns, strict=True) if columns else no_values for columns in (dims, figures))
+        rows = zip(days, *parts, strict=True)
+        is_whole = (
+            all(day is not None and day in self._window for day in set(days))
+            and not any(None in column for column in dims)
+            and all(_FIGURES.issuperset(map(type, column)) for column in figures)
+        )
+        return cast("Iterator[Row]", rows) if is_whole else self._good(rows)
+
+    def _good(self, rows: Iterable[_Read]) -> Iterator[Row]:
+        """The rows of which every part could be read; the others are counted by the first part that could not."""
+        for row in rows:
+            fault = self._fault(row)
+            if fault is None:
+                yield cast("Row", row)
+            else:
+                self._dropped[fault] += 1
+
+    def _fault(self, row: _Read) -> tuple[str, str] | None:
+        """Why a row is left out, and where the reason lies; None when all of it is good."""
+        day, dims, figures = row
         if day is None:
             return "no day", self._day_at.text
         if day not in self._window:
             return f"a day outside of {self._window.first} to {self._window.last}", self._day_at.text
-        dims = []
-        for pointer in self._dims:
-            value = _dimension(pointer.pick(entry))
-            if value is None:
-                return "no text", pointer.text
-            dims.append(value)
-        metrics: dict[str, Decimal] = {}
-        for name, pointer in self._metrics:
-            figure = read_figure(pointer.pick(entry))
-            if isinstance(figure, NoNumber):
-                return "no number", pointer.text
-            if figure is not None:
-                metrics[name] = figure
-        return Row(day, tuple(dims), metrics)
+        if None in dims:
+            return "no text", self._dims[dims.index(None)].text
+        at = next((at for at, figure in enumerate(figures) if isinstance(figure, NoNumber)), None)
+        return None if at is None else ("no number", self._metrics[at].text)
+
+    def _day_column(self, entries: list[Json]) -> Sequence[Json | Missing]:
+        return self._day_at.pick_all(entries) if self._every_day is None else [self._every_day] * len(entries)
 
 
 def is_writable(text: str) -> bool:
@@ -155,6 +163,8 @@ def _iso_day(text: str) -> str | None:
 
 
 def _dimension(value: Json | Missing) -> str | None:
+    if type(value) is str and value.isascii():
+        return value
     if value is MISSING or value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):

