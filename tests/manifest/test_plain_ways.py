@@ -122,4 +122,4 @@ def test_keys_that_signing_in_writes_are_told_once_each():
         ServiceAccountFlow(label="S", key_file=KeyName("X_FILE"), token_url=URL, scopes=("a",), token_env=TOKEN),
     )
 
-    assert of.kept_keys == ("X_TOKEN", "X_TOKEN_EXPIRES_AT", "X_REFRESH")
+    assert of.kept_keys == ("X_TOKEN", "X_TOKEN_EXPIRES_AT", "X_TOKEN_MISSING_SCOPES", "X_REFRESH")

@@ -165,16 +165,19 @@ def choose_account(workspace: Workspace, manifest: Manifest, name: str) -> Accou
 
 
 def load_keys(home: Home, manifest: Manifest, account: Account) -> dict[str, str]:
-    """The account's values of the names that the ability declares; every secret one is masked from here on."""
+    """The account's values of the names that the ability declares, or its ways to sign in write.
+
+    Every secret one is masked from here on.
+    """
     stored = key_file(home, account).load()
     ledger = current()
     keys: dict[str, str] = {}
-    for key in manifest.auth:
-        value = stored.get(key.env)
+    for name in (*(key.env for key in manifest.auth), *manifest.kept_keys):
+        value = stored.get(name)
         if value:
-            keys[key.env] = value
-            if key.env not in manifest.public_keys:
-                ledger.add(key.env, value)
+            keys[name] = value
+            if name not in manifest.public_keys:
+                ledger.add(name, value)
     return keys
 
 

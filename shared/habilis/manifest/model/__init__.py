@@ -50,6 +50,7 @@ from habilis.manifest.model.ways import (
     TokenBody,
     Way,
     expiry_key,
+    missing_scopes_key,
 )
 
 __all__ = [
@@ -95,4 +96,5 @@ __all__ = [
     "UntilRule",
     "Way",
     "expiry_key",
+    "missing_scopes_key",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from habilis.manifest.model.calls import RequestTemplate, Role, Tool
-from habilis.manifest.model.ways import RedirectFlow, Way
+from habilis.manifest.model.ways import RedirectFlow, Way, expiry_key, missing_scopes_key
 from habilis.messages import Json
 from habilis.names import AbilityId, KeyName, SourceName, ToolName
 from habilis.templating import Condition, Place, TextTemplate
@@ -251,7 +251,9 @@ class Manifest:
         public = frozenset(
             key.env for key in self.auth if not key.secret or f"${{{key.env}}}" in hosts or key.env in told
         )
-        object.__setattr__(self, "public_keys", public)
+        tokens = [way.token_env for way in self.ways if not isinstance(way, RedirectFlow)]
+        told_of_tokens = {make(token) for token in tokens for make in (expiry_key, missing_scopes_key)}
+        object.__setattr__(self, "public_keys", public | told_of_tokens)
         object.__setattr__(self, "required_keys", tuple(key.env for key in self.auth if not key.optional))
         kept = dict.fromkeys(name for way in self.ways for name in way.kept_keys)
         object.__setattr__(self, "kept_keys", tuple(kept))

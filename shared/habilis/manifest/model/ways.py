@@ -26,8 +26,13 @@ def expiry_key(token_env: KeyName) -> KeyName:
     return KeyName(f"{token_env}_EXPIRES_AT")
 
 
+def missing_scopes_key(token_env: KeyName) -> KeyName:
+    """The key that holds which scopes were asked for and not granted, parted by blanks; not set where all were."""
+    return KeyName(f"{token_env}_MISSING_SCOPES")
+
+
 def _token_keys(token_env: KeyName, refresh_env: str) -> tuple[KeyName, ...]:
-    kept = (token_env, expiry_key(token_env))
+    kept = (token_env, expiry_key(token_env), missing_scopes_key(token_env))
     return (*kept, KeyName(refresh_env)) if refresh_env else kept
 
 
@@ -163,7 +168,7 @@ class OAuth2Flow:
 
     @property
     def kept_keys(self) -> tuple[KeyName, ...]:
-        """The tokens, when they run out, and the registration."""
+        """The tokens, when they run out, what they lack, and the registration."""
         return (*_token_keys(self.token_env, self.refresh_env), *(self.register.kept_keys if self.register else ()))
 
 
@@ -191,7 +196,7 @@ class CloudFlow:
 
     @property
     def kept_keys(self) -> tuple[KeyName, ...]:
-        """The tokens, and when they run out."""
+        """The tokens, when they run out, and what they lack."""
         return _token_keys(self.token_env, self.refresh_env)
 
 
@@ -225,7 +230,7 @@ class DeviceFlow:
 
     @property
     def kept_keys(self) -> tuple[KeyName, ...]:
-        """The tokens, and when they run out."""
+        """The tokens, when they run out, and what they lack."""
         return _token_keys(self.token_env, self.refresh_env)
 
 
@@ -317,7 +322,7 @@ class SessionFlow:
 
     @property
     def kept_keys(self) -> tuple[KeyName, ...]:
-        """The tokens, and when they run out."""
+        """The tokens, when they run out, and what they lack."""
         return _token_keys(self.token_env, self.refresh_env)
 
 
