@@ -18,7 +18,9 @@ def test_an_account_is_added_and_its_keys_are_shown_as_set_only(site):
     account = reply.json["account"]
     assert (account["id"], account["label"]) == ("sample-blog", "Our blog")
     assert {key["name"]: key["is_set"] for key in account["keys"]} == {"SAMPLE_SITE": True, "SAMPLE_TOKEN": True}
-    assert all(set(key) == {"name", "label", "help", "is_set", "is_optional"} for key in account["keys"])
+    told = {"name", "label", "help", "placeholder", "options", "format"}
+    told |= {"is_set", "is_optional", "is_secret", "is_multiline", "has_choices"}
+    assert all(set(key) == told for key in account["keys"])
     assert reply.json["notices"] == []
     assert TOKEN in site.key_text("sample-blog")
     assert "created_by: operator" in site.record("sample-blog")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from habilis.engine.resolve import CONNECTION, load_keys, missing_keys
+from habilis.engine.resolve import CONNECTION, load_keys, missing_keys, wanting
 from habilis.engine.workspace import Ability, open_workspace
 from habilis.errors import HabilisError, ManifestInvalid
 from habilis.home.store import Home, Revision
@@ -99,10 +99,11 @@ def _instructions(revision: Revision, ability: Ability) -> OfferedInstructions |
 def _missing(home: Home, manifest: Manifest, account: Account) -> str:
     """What an account lacks before the ability's tools can be called; "" for nothing."""
     try:
-        missing = missing_keys(manifest, load_keys(home, manifest, account))
+        keys = load_keys(home, manifest, account)
     except HabilisError as error:
         return f"keys that can be read: {error.message}"
-    return f"the key {', '.join(missing)}" if missing else ""
+    lacks = wanting(manifest, keys)
+    return f"the key {lacks}" if missing_keys(manifest, keys) else lacks
 
 
 def _with_connection(tool: Tool, accounts: list[str]) -> dict[str, Json]:

@@ -16,6 +16,7 @@ from habilis.manifest.model import Manifest, Tool
 from habilis.messages import Json
 from habilis.records import Account
 from habilis.redaction import current
+from habilis.signin.ways import is_ready
 
 CONNECTION = "connection"
 """The argument by which a call names its account, where a project has more than one."""
@@ -93,13 +94,8 @@ def resolve_call(home: Home, workspace: Workspace, order: CallOrder) -> Found:
             hint=f"add one: habilis accounts add {workspace.project.slug} {manifest.id}",
         )
     keys = load_keys(home, manifest, account) if account else {}
-    missing = missing_keys(manifest, keys)
-    if account is not None and missing:
-        raise SecretMissing(
-            f"the account {account.id!r} lacks {', '.join(missing)}",
-            where=f"tool '{tool.name}'",
-            hint=f"set it: habilis accounts set {account.project} {account.id} {missing[0]}",
-        )
+    if account is not None:
+        require_ready(manifest, account, keys, where=f"tool '{tool.name}'")
     return Found(manifest=manifest, tool=tool, account=account, keys=keys)
 
 
@@ -196,11 +192,41 @@ def missing_keys(manifest: Manifest, keys: Mapping[str, str]) -> list[str]:
     return [name for name in manifest.required_keys if not keys.get(name)]
 
 
+def wanting(manifest: Manifest, keys: Mapping[str, str]) -> str:
+    """What an account lacks before it can be used: keys by their names, or a sign-in; "" for nothing."""
+    missing = missing_keys(manifest, keys)
+    if missing:
+        return ", ".join(missing)
+    return f"a sign-in ({sign_ins(manifest)})" if not is_ready(manifest, keys) else ""
+
+
+def sign_ins(manifest: Manifest) -> str:
+    """The ways to sign in, in words: the text of a button, or what has to be set for one without."""
+    return " or ".join(dict.fromkeys(way.label or way.flow.replace("_", " ") for way in manifest.ways))
+
+
+def require_ready(manifest: Manifest, account: Account, keys: Mapping[str, str], *, where: str) -> None:
+    """Refuse an account that lacks a required key, or of whose ways to sign in none is set up; SecretMissing."""
+    missing = missing_keys(manifest, keys)
+    if missing:
+        raise SecretMissing(
+            f"the account {account.id!r} lacks {', '.join(missing)}",
+            where=where,
+            hint=f"set it: habilis accounts set {account.project} {account.id} {missing[0]}",
+        )
+    if not is_ready(manifest, keys):
+        raise SecretMissing(
+            f"the account {account.id!r} is not signed in ({sign_ins(manifest)})",
+            where=where,
+            hint=f"sign it in: habilis accounts connect {account.project} {account.id}",
+        )
+
+
 def _can_call(home: Home, workspace: Workspace, manifest: Manifest, name: str) -> bool:
     """Whether the ability has the account that is named, or a default one, with all its keys."""
     try:
         account = choose_account(workspace, manifest, name)
-        return account is not None and not missing_keys(manifest, load_keys(home, manifest, account))
+        return account is not None and is_ready(manifest, load_keys(home, manifest, account))
     except HabilisError:
         return False
 

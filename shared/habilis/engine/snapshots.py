@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from habilis.engine.outside import Outside
-from habilis.engine.resolve import load_keys, missing_keys, pointing_at
+from habilis.engine.resolve import load_keys, pointing_at, wanting
 from habilis.engine.workspace import Workspace, open_workspace
 from habilis.errors import HabilisError, NotFound
 from habilis.exchange.fill import Bounds
@@ -136,9 +136,9 @@ def _read_source(
     report = SourceReport(project=account.project, account=account.id, ability=manifest.id, source=source.name)
     try:
         keys = load_keys(home, manifest, account)
-        missing = missing_keys(manifest, keys)
-        if missing:
-            return replace(report, fault=f"the account lacks {', '.join(missing)}"), None
+        lacks = wanting(manifest, keys)
+        if lacks:
+            return replace(report, fault=f"the account lacks {lacks}"), None
         bounds = Bounds(hosts=AllowedHosts.of(manifest.hosts, keys), private_hosts=account.private_hosts, is_read=True)
         with pointing_at(account):
             snapshot = read_source(source, keys, bounds, window, outside)

@@ -18,7 +18,12 @@ from habilis.templating import TextTemplate
 
 def way_in_use(manifest: Manifest, keys: Mapping[str, str]) -> Way | None:
     """The first way that the account's keys are enough for; None where there is none."""
-    return next((way for way in manifest.ways if all(keys.get(name) for name in _proof(way, manifest))), None)
+    return next((way for way in manifest.ways if is_set_up(way, manifest, keys)), None)
+
+
+def is_set_up(way: Way, manifest: Manifest, keys: Mapping[str, str]) -> bool:
+    """Whether the account's keys are enough for this way."""
+    return all(keys.get(name) for name in _proof(way, manifest))
 
 
 def is_ready(manifest: Manifest, keys: Mapping[str, str]) -> bool:
