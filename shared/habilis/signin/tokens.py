@@ -3,7 +3,6 @@
 Source: RFC 6749 sections 4 to 6.
 """
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,7 +31,8 @@ _GONE = frozenset({"invalid_grant", "bad_refresh_token", "invalid_refresh_token"
 """Codes by which providers say that a sign-in is over for good."""
 
 _TOKEN = re.compile(r"[!-~]+")
-_NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
+_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+_LARGEST_NUMBER = 1e15
 _FORM = re.compile(r"[\w.-]+=[^\s<>{}]*")
 _NOTICED_SKEW_S = 60
 
@@ -208,13 +208,19 @@ def is_token(value: object) -> bool:
     return isinstance(value, str) and len(value) <= _LONGEST_TOKEN and _TOKEN.fullmatch(value) is not None
 
 
-def seconds_of(value: Json) -> float | None:
-    """A number of seconds, also one written as text; None for anything else, for 0 and less, and beyond ten years."""
+def number_of(value: Json) -> float | None:
+    """A finite number, also one written as text; None for anything else."""
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        value = float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if 0 < value <= _LONGEST_LIFE_S else None
+    return float(value) if abs(value) < _LARGEST_NUMBER else None
+
+
+def seconds_of(value: Json) -> float | None:
+    """How long from now; None for what is no number, for 0 and less, and beyond ten years."""
+    number = number_of(value)
+    return number if number is not None and 0 < number <= _LONGEST_LIFE_S else None
 
 
 def skew_hint(headers: Mapping[str, str], now: datetime) -> str:
