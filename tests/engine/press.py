@@ -72,6 +72,15 @@ tools:
       multipart:
         - { name: caption, value: "{{caption}}" }
         - { name: "media[]", file: "{{files}}" }
+  - name: send_inline
+    label: Sending inline
+    description: Sends a picture inside the body.
+    role: manage
+    input: { type: object, properties: {} }
+    request:
+      method: POST
+      url: /gallery
+      json: { image: "data:{{files.0.mime}};base64,{{files.0.base64}}", width: "{{files.1.width}}" }
   - name: read_feed
     label: Reading
     description: Reads the feed, page by page.

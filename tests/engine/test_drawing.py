@@ -9,6 +9,7 @@ from tests.engine.press import FOLDER, MANIFEST, PNG, draw, entries
 from tests.home.repository import git
 from tests.upstream import answer
 
+from habilis.engine import downloads
 from habilis.engine.accounts import AccountOrder, add_account, allow_private
 from habilis.engine.calls import call_tool
 from habilis.engine.installs import install, plan_install
@@ -180,3 +181,12 @@ def test_what_a_killed_call_left_goes_with_a_later_one(world, press):
     draw(world)
 
     assert not left.exists()
+
+
+def test_a_file_too_large_for_git_is_kept_beside_the_home(world, press, monkeypatch):
+    monkeypatch.setattr(downloads, "LARGEST_IN_GIT_BYTES", len(PNG) - 1)
+
+    result = draw(world, asset="article/hello")
+
+    assert result.files[0].path.startswith(".state/downloads/")
+    assert "too large for git" in result.notes[0]

@@ -1,5 +1,6 @@
 """Calls of several steps with files, from the order to what is written down, over the whole engine."""
 
+import base64
 import json
 from dataclasses import replace
 
@@ -247,3 +248,15 @@ def test_a_call_stopped_between_its_steps_says_what_is_known(world, press, has_l
     (entry,) = entries(world)
     assert caught.value.outcome == entry.outcome == outcome
     assert steps_of(entry) == [("register", 0), ("register", 1)]
+
+
+def test_a_file_inside_a_body_is_sent_whole_and_shown_by_its_size(world, press):
+    (shown,) = rehearse(world, tool="send_inline")
+    call(world, tool="send_inline")
+
+    assert shown["body"] == {
+        "image": f"data:image/jpeg;base64,<{len(JPEG):,} bytes of Grüße.jpg as base64>",
+        "width": 640,
+    }
+    sent = json.loads(press.requests[0].body)
+    assert base64.b64decode(sent["image"].partition(",")[2]) == JPEG

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.exchange.conversations import ACTION, files, request, scope, step, tool
+from tests.exchange.conversations import ACTION, answer, files, request, run, scope, step, tool
 
 from habilis.errors import ArgsInvalid, HostNotAllowed
 from habilis.exchange.drafts import Draft
@@ -142,7 +142,12 @@ def test_an_address_and_headers_are_filled_as_far_as_they_are_known():
         request(
             path="/{{site}}/posts/{{search.id}}?a={{title}}",
             query=(("b", compile_json("{{title}}")), ("c", compile_json("{{search.etag}}"))),
-            headers={"Authorization": "Bearer ${TOKEN}", "If-Match": "{{search.etag}}", "X-Gone": "{{missing}}"},
+            headers={
+                "Authorization": "Bearer ${TOKEN}",
+                "If-Match": "{{search.etag}}",
+                "X-Gone": "{{missing}}",
+                "X-Team": "${TEAM}",
+            },
         ),
     )
 
@@ -184,3 +189,36 @@ def test_a_request_that_goes_out_more_than_once_says_so():
     assert read.notes == ("and the pages after it, 7 at most",)
     assert waited.notes == ("again every 2 s until it is ready, for 60 s at most",)
     assert read.request.url == "https://api.example.com/list?page=1"
+
+
+def test_what_is_wrong_with_what_is_known_of_a_later_request_is_told_too():
+    late = {"headers": {"X-Title": "{{title}}"}, "json": {"id": "{{search.id}}"}}
+    elsewhere = request(path="https://evil.test/x", json={"id": "{{search.id}}"})
+
+    with pytest.raises(ArgsInvalid, match="title: line breaks") as caught:
+        plan(tool(SEARCH, step("post", request(path="/posts", **late))), title="a\r\nX: y")
+    with pytest.raises(HostNotAllowed):
+        plan(tool(SEARCH, step("post", elsewhere)))
+
+    assert caught.value.where == "step 'post'"
+
+
+def test_what_is_wrong_with_a_request_that_may_never_go_out_is_a_note():
+    post = step("post", request("PUT", "/posts/{{id}}"), when=compile_condition("{{search.missing}}"))
+
+    (_, planned) = plan(tool(SEARCH, post))
+
+    assert planned.request.url == "https://api.example.com/posts/{{id}}"
+    assert planned.notes[0] == "only when {{search.missing}}"
+    assert planned.notes[1].startswith("and then it could not be sent: ")
+
+
+def test_a_plan_spends_none_of_the_call_s_ids():
+    given = scope()
+    first = step("a", request(path="/a", json={"id": "{{uuid()}}"}))
+    post = step("b", request(path="/b", json={"id": "{{uuid()}}"}))
+
+    told = [json.loads(one.request.body) for one in plan_tool(tool(first, post), given, ACTION)]
+    sent = run(tool(first, post), given, [answer(201), answer(201)]).bodies
+
+    assert told == sent

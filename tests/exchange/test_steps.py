@@ -296,13 +296,14 @@ def test_what_may_have_happened_stays_unknown_and_still_lists_what_was_done(faul
     assert played.error.message.endswith("; done before: media")
 
 
-def test_a_key_that_is_missing_for_a_later_step_makes_the_call_partial():
-    of = tool(step("media", request()), step("post", request(headers={"Authorization": "Bearer ${OTHER}"})))
+@pytest.mark.parametrize("json", [{}, {"id": "{{media.id}}"}], ids=["known", "waits for an answer"])
+def test_a_key_that_is_missing_for_a_later_step_stops_the_call_before_anything_is_sent(json):
+    post = request(headers={"Authorization": "Bearer ${OTHER}"}, json=json)
 
-    played = run(of, scope(), [answer()])
+    played = run(tool(step("media", request()), step("post", post)), scope(), [])
 
     assert isinstance(played.error, SecretMissing)
-    assert (played.error.outcome, played.error.where) == ("partial", "step 'post'")
+    assert (played.error.outcome, played.error.where, played.sent) == ("refused", "step 'post'", [])
 
 
 def test_many_runs_that_were_done_are_told_in_short_and_the_message_keeps_its_bound():

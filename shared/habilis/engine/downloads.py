@@ -9,13 +9,16 @@ from pathlib import Path
 
 from habilis.engine.assets import asset_folder
 from habilis.engine.preparing import Prepared
-from habilis.errors import HabilisError
+from habilis.errors import HabilisError, TooLarge
 from habilis.exchange.filenames import numbered
 from habilis.exchange.files import brings_files
 from habilis.home.durable import make_folders, replace_file, sync_file, sync_folder
 from habilis.home.store import Home, Revision
 from habilis.messages import Json, Result, ResultFile
 from habilis.records import RECORD_NAME, AssetFile, read_asset, write_asset
+
+LARGEST_IN_GIT_BYTES = 100 * 1024 * 1024
+"""Hosts of git refuse larger files, and the history would keep them for ever."""
 
 _ONE_DAY_S = 24 * 3600.0
 
@@ -93,6 +96,9 @@ def keep_files(home: Home, call: Prepared, result: Result, *, actor: str) -> Cal
 
 def _put_on_asset(home: Home, call: Prepared, files: Sequence[ResultFile], *, actor: str) -> tuple[KeptFile, ...]:
     """Store files in the asset's folder and name them in its record, in one commit."""
+    for file in files:
+        if file.size > LARGEST_IN_GIT_BYTES:
+            raise TooLarge(f"{file.name} is larger than {LARGEST_IN_GIT_BYTES >> 20} MiB, too large for git")
     folder = asset_folder(call.project, call.asset)
     contents = [file.data if file.data is not None else Path(file.path).read_bytes() for file in files]
     kept: list[KeptFile] = []

@@ -36,7 +36,13 @@ def show_requests(call: Prepared) -> list[dict[str, Json]]:
     names = {file.path: str(file["name"]) for file in call.files}
     with pointing_at(call.found.account):
         planned = plan_tool(call.found.tool, call.scope, call.found.bounds)
-    return [_planned_as_data(one, names) for one in planned]
+    shown = [_planned_as_data(one, names) for one in planned]
+    texts = {
+        text: f"<{file.size:,} bytes of {file['name']} as base64>"
+        for file in call.files
+        if isinstance(text := file.get("base64"), str) and text
+    }
+    return [{name: _shortened(value, texts) for name, value in one.items()} for one in shown] if texts else shown
 
 
 def _mail(call: Prepared, smtp: SmtpTemplate) -> dict[str, Json]:
@@ -104,6 +110,19 @@ def _draft_as_data(draft: Draft, names: Mapping[str, str]) -> dict[str, Json]:
     cleaned = clean(shown)
     assert isinstance(cleaned, dict)  # noqa: S101 - cleaning keeps the shape
     return cleaned
+
+
+def _shortened(value: Json, texts: Mapping[str, str]) -> Json:
+    """The same value with every one of some long texts told in short."""
+    if isinstance(value, str):
+        for text, told in texts.items():
+            value = value.replace(text, told)
+        return value
+    if isinstance(value, list):
+        return [_shortened(entry, texts) for entry in value]
+    if isinstance(value, dict):
+        return {name: _shortened(entry, texts) for name, entry in value.items()}
+    return value
 
 
 def _told_if_file(value: Json, names: Mapping[str, str]) -> Json:

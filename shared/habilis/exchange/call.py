@@ -29,6 +29,11 @@ def run_tool(tool: Tool, scope: Scope, bounds: Bounds) -> Exchange:
             an answer showed it.
         UpstreamFailed: The service did not answer well; the message says what was done before.
     """
+    if len(tool.steps) > 1 and not bounds.is_read:
+        from habilis.exchange.plan import plan_tool  # most calls are one request
+
+        # A call must not stop half-way for what was known before it began.
+        plan_tool(tool, scope, bounds)
     if tool.map:
         scope = scope.with_values(apply_map(tool.map, scope.arguments))
     course = Course(bounds, scope.made)

@@ -5,7 +5,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from habilis.exchange.fill import Bounds, require_keys
 from habilis.exchange.forms import with_query
+from habilis.hosts import checked_url
 from habilis.manifest.model import PartTemplate, RequestTemplate
 from habilis.messages import Json
 from habilis.templating import (
@@ -18,6 +20,7 @@ from habilis.templating import (
     UrlTemplate,
     compile_json,
     compile_text,
+    fill_header,
 )
 from habilis.templating.grammar import parse
 
@@ -40,16 +43,37 @@ class Draft:
     body: Json
 
 
-def draft_request(template: RequestTemplate, scope: Scope, unknown: Collection[str]) -> Draft:
-    """Fill what does not need any of the names that are not known yet."""
-    headers = [(name, text) for name, value in template.headers if (text := _text(value, scope, unknown))]
-    body, kind = _body(template, scope, frozenset(unknown))
+def draft_request(
+    template: RequestTemplate, scope: Scope, bounds: Bounds, unknown: frozenset[str], *, where: str
+) -> Draft:
+    """Fill what does not need any of the names that are not known yet, and check that.
+
+    Raises:
+        ArgsInvalid, SecretMissing, SecretMalformed, HostNotAllowed: As `fill_request`, for what is known.
+    """
+    headers = [pair for name, value in template.headers if (pair := (name, _header(name, value, scope, unknown)))[1]]
+    body, kind = _body(template, scope, unknown)
     if kind and not any(name.lower() == "content-type" for name, _ in headers):
         headers.append(("Content-Type", kind))
+    url = _text(template.url, scope, unknown, is_url=True)
+    if unknown.isdisjoint(template.url.arguments):
+        url = checked_url(url, bounds.hosts, where=where, private_hosts=bounds.private_hosts)
     return Draft(
         method=template.method,
-        url=_url(template, scope, frozenset(unknown)),
+        url=_with_query(url, template, scope, unknown),
         headers=tuple(headers),
+        has_basic_auth=template.basic_auth is not None,
+        body=body,
+    )
+
+
+def as_written(template: RequestTemplate) -> Draft:
+    """A request as the manifest writes it, with nothing filled in."""
+    body = next((one.source for one in (template.json, template.form, template.body_file) if one is not None), None)
+    return Draft(
+        method=template.method,
+        url=template.url.source,
+        headers=tuple((name, value.source) for name, value in template.headers),
         has_basic_auth=template.basic_auth is not None,
         body=body,
     )
@@ -79,8 +103,16 @@ def _templates(template: RequestTemplate) -> Iterator[Templates]:
         yield from template.sign.values.values()
 
 
-def _url(template: RequestTemplate, scope: Scope, unknown: frozenset[str]) -> str:
-    url = _text(template.url, scope, unknown, is_url=True)
+def _header(name: str, template: TextTemplate, scope: Scope, unknown: frozenset[str]) -> str:
+    is_known = unknown.isdisjoint(template.arguments)
+    filled = fill_header(template, scope, name=name) if is_known else _text(template, scope, unknown)
+    if filled is MISSING:
+        return ""
+    require_keys(template, scope)
+    return filled
+
+
+def _with_query(url: str, template: RequestTemplate, scope: Scope, unknown: frozenset[str]) -> str:
     known = tuple(pair for pair in template.query if unknown.isdisjoint(pair[1].arguments))
     url = with_query(url, known, scope)
     for name, value in template.query:

@@ -76,7 +76,7 @@ def _filled(template: RequestTemplate, scope: Scope, bounds: Bounds, where: str,
     for name, value in template.headers:
         filled = fill_header(value, scope, name=name)
         if filled is not MISSING:
-            _require_keys(value, scope)
+            require_keys(value, scope)
             headers.append((name, filled))
     body, content_type = _body(template, scope)
     if template.multipart:
@@ -139,7 +139,7 @@ def _basic_auth(user: TextTemplate, password: TextTemplate, scope: Scope) -> tup
 
 
 def _sign_in_part(template: TextTemplate, scope: Scope) -> str:
-    _require_keys(template, scope)
+    require_keys(template, scope)
     filled = template.fill(scope)
     text = "" if filled is MISSING else filled
     if _SURROGATE.search(text):
@@ -151,8 +151,8 @@ def _names(template: TextTemplate) -> str:
     return " or ".join([*template.keys, *sorted(template.arguments)]) or "what the manifest writes"
 
 
-def _require_keys(template: TextTemplate, scope: Scope) -> None:
-    """A sign-in with a hole in it never goes out."""
+def require_keys(template: TextTemplate, scope: Scope) -> None:
+    """Raise SecretMissing where a key is not set and has no default: a sign-in with a hole in it never goes out."""
     for name, has_default in template.keys.items():
         if not has_default and not scope.keys.get(name):
             raise SecretMissing(f"the key {name} is not set", hint="set it on the account")

@@ -6,15 +6,15 @@ What an answer will fill in is not invented: it stands as the placeholder that t
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from habilis.errors import ArgsInvalid
+from habilis.errors import ArgsInvalid, HabilisError
 from habilis.exchange.asking import ask
-from habilis.exchange.drafts import Draft, draft_request, needs_of, written
+from habilis.exchange.drafts import Draft, as_written, draft_request, needs_of, written
 from habilis.exchange.fill import Bounds
 from habilis.exchange.sending import Course
 from habilis.exchange.steps import Run, Steps, runs_over
 from habilis.manifest.model import RequestTemplate, Step, Tool
 from habilis.messages import Json, Request
-from habilis.templating import FileValue, Scope, apply_map
+from habilis.templating import FileValue, Made, Scope, apply_map
 
 _OF_A_RUN = frozenset({"item", "index", "file"})
 
@@ -35,13 +35,13 @@ class Planned:
 
 
 def plan_tool(tool: Tool, scope: Scope, bounds: Bounds) -> list[Planned]:
-    """The requests of a call, in their order.
+    """The requests of a call, in their order; the ids that the call makes are still the same afterwards.
 
     Raises:
         ArgsInvalid, SecretMissing, SecretMalformed, HostNotAllowed: As `run_tool`, for what is known already.
     """
-    if tool.map:
-        scope = scope.with_values(apply_map(tool.map, scope.arguments))
+    made = scope.made and Made(now=scope.made.now, call_id=scope.made.call_id)
+    scope = Scope(apply_map(tool.map, scope.arguments) if tool.map else scope.arguments, scope.keys, made)
     plan = _Plan(tool, scope, Course(bounds, scope.made))
     planned = [one for step in tool.steps for one in plan.step(step)]
     if not planned:
@@ -74,7 +74,7 @@ class _Plan:
             open_names = unknown | self._unknown
             if step.when is not None and step.when.arguments & open_names:
                 sure = False
-                yield self._planned(step, run, open_names, (*notes, f"only when {written(step.when.source)}"))
+                yield self._uncertain(step, run, open_names, (*notes, f"only when {written(step.when.source)}"))
             elif step.when is None or step.when.holds(run.scope):
                 files.append(run.file)
                 yield self._planned(step, run, open_names, notes)
@@ -100,16 +100,31 @@ class _Plan:
         named = loop.over if loop.each is None else written(loop.each.source)
         return [Run(where=where, scope=self._scope)], _OF_A_RUN, (f"once for each entry of {named}",)
 
+    def _uncertain(self, step: Step, run: Run, unknown: frozenset[str], notes: tuple[str, ...]) -> Planned:
+        """As `_planned`, but what is wrong with a request that may never go out is a note."""
+        try:
+            return self._planned(step, run, unknown, notes)
+        except HabilisError as error:
+            return Planned(
+                step=run.where,
+                request=as_written(step.request),
+                notes=(*notes, f"and then it could not be sent: {error.message}"),
+            )
+
     def _planned(self, step: Step, run: Run, unknown: frozenset[str], notes: tuple[str, ...]) -> Planned:
-        template = step.request
-        request: Request | Draft
-        if unknown.isdisjoint(needs_of(template)):
-            first = next(ask(template, run.scope, self._course, where=run.where))
-            assert isinstance(first, Request)  # noqa: S101 - nothing comes before it
-            request = first
-        else:
-            request = draft_request(template, run.scope, unknown)
-        return Planned(step=run.where if step.name else "", request=request, notes=(*notes, *_repeats(template)))
+        try:
+            request = self._request(step.request, run, unknown)
+        except HabilisError as error:
+            error.where = error.where or run.where
+            raise
+        return Planned(step=run.where if step.name else "", request=request, notes=(*notes, *_repeats(step.request)))
+
+    def _request(self, template: RequestTemplate, run: Run, unknown: frozenset[str]) -> Request | Draft:
+        if not unknown.isdisjoint(needs_of(template)):
+            return draft_request(template, run.scope, self._course.bounds, unknown, where=run.where)
+        first = next(ask(template, run.scope, self._course, where=run.where))
+        assert isinstance(first, Request)  # noqa: S101 - nothing comes before it
+        return first
 
 
 def _repeats(template: RequestTemplate) -> Iterator[str]:
