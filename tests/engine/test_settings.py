@@ -36,6 +36,7 @@ def test_every_variable_is_read():
         "HABILIS_PRIVATE_NETWORK": "per_account",
         "HABILIS_CA_FILE": "/etc/ca.pem",
         "HABILIS_CLOCK_OFFSET_S": "-3600.5",
+        "HABILIS_LARGEST_FILE_MIB": "512",
         "PORT": "8080",
     })  # fmt: skip
 
@@ -50,12 +51,23 @@ def test_every_variable_is_read():
         private_network="per_account",
         ca_file="/etc/ca.pem",
         clock_offset_s=-3600.5,
+        largest_file_mib=512,
         own_port=8080,
     )
 
 
 def test_empty_variables_are_as_good_as_none():
-    names = ("HOME", "REMOTE", "TOKENS", "PUBLIC_URL", "RELAY_URL", "PRIVATE_NETWORK", "CA_FILE", "CLOCK_OFFSET_S")
+    names = (
+        "HOME",
+        "REMOTE",
+        "TOKENS",
+        "PUBLIC_URL",
+        "RELAY_URL",
+        "PRIVATE_NETWORK",
+        "CA_FILE",
+        "CLOCK_OFFSET_S",
+        "LARGEST_FILE_MIB",
+    )
 
     assert read_settings({f"HABILIS_{name}": "" for name in names} | {"PORT": ""}) == read_settings({})
 
@@ -81,6 +93,10 @@ def test_keys_are_not_part_of_what_settings_show():
         ("HABILIS_CLOCK_OFFSET_S", "nan"),
         ("HABILIS_CLOCK_OFFSET_S", "inf"),
         ("HABILIS_CLOCK_OFFSET_S", "1e12"),
+        ("HABILIS_LARGEST_FILE_MIB", "0"),
+        ("HABILIS_LARGEST_FILE_MIB", "-1"),
+        ("HABILIS_LARGEST_FILE_MIB", "50 MiB"),
+        ("HABILIS_LARGEST_FILE_MIB", "10001"),
         ("HABILIS_HOME", "~nobody-of-that-name/home"),
     ],
 )
@@ -133,6 +149,11 @@ def test_the_clock_may_run_ahead():
     ahead = clock(3600.0)() - datetime.now(UTC)
 
     assert timedelta(minutes=59) < ahead < timedelta(minutes=61)
+
+
+def test_the_largest_file_is_told_to_the_world_in_bytes():
+    assert live_outside(read_settings({})).largest_file_bytes == 50 * 1024 * 1024
+    assert live_outside(read_settings({"HABILIS_LARGEST_FILE_MIB": "1"})).largest_file_bytes == 1024 * 1024
 
 
 def test_tokens_are_long_and_never_the_same():
