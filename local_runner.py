@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parent
 DEFAULT_PORT = 8321
 _HIGHEST_PORT = 65535
 _TICK_S = 1.0
+_AT_RELAY = frozenset({"relay", "broker"})
 _LONGEST_STEP = timedelta(days=366)
 """How far the clock may be moved ahead at once: every due time in between is a call."""
 _POLL_S = 0.05
@@ -113,9 +114,8 @@ class Runner:
             self._set_clock(start or datetime.now(UTC))
             self._seen = self.now()
             self._apps = {row.name: _load(row.name) for row in self.rows}
-            is_relay = {row.name: row.name == "relay" for row in self.rows}
-            self._serve(stack, engine, [row for row in self.rows if not is_relay[row.name]])
-            self._serve(stack, relay, [row for row in self.rows if is_relay[row.name]])
+            self._serve(stack, engine, [row for row in self.rows if row.name not in _AT_RELAY])
+            self._serve(stack, relay, [row for row in self.rows if row.name in _AT_RELAY])
             _run_until(stack, self._keep_time, self._stopped.set)
             self._stack = stack.pop_all()
 

@@ -8,7 +8,8 @@
 #   HABILIS_DEPLOY_IMAGE     what the image is called in a registry that the project reads
 #   HABILIS_DEPLOY_VOLUME    an NFS share, server:/path, for all that is never committed; without it a trial only
 #   HABILIS_SCHEDULER_TOKEN  a token of the role scheduler, whose entry is in the secret habilis-tokens
-#   HABILIS_PUBLIC_URL, HABILIS_RELAY_URL, HABILIS_RELAY_ORIGINS, HABILIS_REMOTE_PRIVATE   settings, see docs/http.md
+#   HABILIS_PUBLIC_URL, HABILIS_RELAY_URL, HABILIS_PROVIDERS, HABILIS_REMOTE_PRIVATE   settings, see docs/http.md
+#   HABILIS_DEPLOY_PROVIDER_SECRETS   for the broker, as GOOGLE_CLIENT_SECRET=name-in-secret-manager:latest,…
 # and takes the settings HABILIS_TOKENS and HABILIS_REMOTE, and with a relay HABILIS_RELAY_TOKEN, from the secrets
 # habilis-tokens, habilis-remote and habilis-relay-token of the project's Secret Manager.
 set -eu
@@ -50,7 +51,7 @@ PYTHON
 secrets=HABILIS_TOKENS=habilis-tokens:latest,HABILIS_REMOTE=habilis-remote:latest
 settings="HABILIS_HOME=$home|HABILIS_PUBLIC_URL=$HABILIS_PUBLIC_URL"
 [ -z "${HABILIS_REMOTE_PRIVATE:-}" ] || settings="$settings|HABILIS_REMOTE_PRIVATE=$HABILIS_REMOTE_PRIVATE"
-[ -z "${HABILIS_RELAY_ORIGINS:-}" ] || settings="$settings|HABILIS_RELAY_ORIGINS=$HABILIS_RELAY_ORIGINS"
+[ -z "${HABILIS_PROVIDERS:-}" ] || settings="$settings|HABILIS_PROVIDERS=$HABILIS_PROVIDERS"
 if [ -n "${HABILIS_RELAY_URL:-}" ]; then
     settings="$settings|HABILIS_RELAY_URL=$HABILIS_RELAY_URL"
     secrets="$secrets,HABILIS_RELAY_TOKEN=habilis-relay-token:latest"
@@ -66,9 +67,13 @@ echo "$table" | while IFS='|' read -r name route timeout_s memory_mb cron zone b
         volume="--execution-environment gen2 --add-volume-mount volume=private,mount-path=$home"
         volume="$volume --add-volume name=private,type=nfs,location=$HABILIS_DEPLOY_VOLUME"
     fi
+    own_secrets=$secrets
+    if [ "$name" = broker ] && [ -n "${HABILIS_DEPLOY_PROVIDER_SECRETS:-}" ]; then
+        own_secrets=$secrets,$HABILIS_DEPLOY_PROVIDER_SECRETS
+    fi
     # shellcheck disable=SC2086 # several words
     run gcloud run deploy "$service" "$@" --region "$HABILIS_DEPLOY_REGION" --image "$HABILIS_DEPLOY_IMAGE" \
-        --allow-unauthenticated --timeout "$timeout_s" --memory "${memory_mb}Mi" ${volume:-} --set-secrets "$secrets" \
+        --allow-unauthenticated --timeout "$timeout_s" --memory "${memory_mb}Mi" ${volume:-} --set-secrets "$own_secrets" \
         --set-env-vars "^|^FUNCTION_SOURCE=functions/$name.py|FUNCTION_TARGET=$name|$settings"
     [ -n "$cron" ] || continue
     [ "$dry" ] || gcloud scheduler jobs delete "$service" "$@" --location "$HABILIS_DEPLOY_REGION" 2>/dev/null || true

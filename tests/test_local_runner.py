@@ -100,7 +100,7 @@ def test_the_functions_answer_and_their_relay_lives_on_a_port_of_its_own(runner)
 def test_every_route_of_the_table_leads_to_its_function(runner):
     for row in read_rows():
         for route in row.routes:
-            url = runner.relay_url if row.name == "relay" else runner.url
+            url = runner.relay_url if row.name in {"relay", "broker"} else runner.url
             path = route.replace("*", "acme")
             status = raw_status(url, f"PATCH {path} HTTP/1.1", f"Host: {urlsplit(url).netloc}")
             assert (path, status) == (path, 404 if row.name == "connect_callback" else 401)

@@ -1,5 +1,7 @@
 """The HTTP edge of every function: who calls, what it asks, the reply, and any error as one JSON shape."""
 
+import base64
+import hashlib
 import json
 import os
 import sys
@@ -37,15 +39,25 @@ LARGEST_BODY_BYTES = 1024 * 1024
 
 _PROJECTS = "/api/projects/"
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
-_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'none'"
+_FORGET_QUERY = "history.replaceState(null,'',location.pathname)"
+_FORGET_QUERY_HASH = base64.b64encode(hashlib.sha256(_FORGET_QUERY.encode()).digest()).decode()
+_PAGE_POLICY = (
+    f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_FORGET_QUERY_HASH}'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a function answers where 200 is not the word for it: data that becomes JSON, and the status."""
+    """What a function answers where plain data does not say it all: data that becomes JSON, and the status.
+
+    Attributes:
+        holds_keys: Whether it hands the caller keys of its own, which are then not masked.
+    """
 
     data: object
     status: int
+    holds_keys: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +82,14 @@ class Desk:
     def actor(self) -> str:
         """Who the records name."""
         return self.caller.role
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """The caller's own https origins: an engine's as its token says, this deployment's for every other."""
+        own = self.settings.public_url
+        if self.caller.role == "engine" or not own.startswith("https://"):
+            return self.caller.origins
+        return frozenset({own})
 
     @property
     def route(self) -> tuple[str, ...]:
@@ -176,7 +196,7 @@ def serve(request: flask.Request, verb: Callable[[Desk], object]) -> flask.Respo
                 desk = replace(desk, outside=replace(outside, trace=traced.append))
             answer = verb(desk)
             reply = answer if isinstance(answer, Reply) else Reply(answer, 200)
-            return _json_reply(as_json(reply.data), reply.status, traced)
+            return _json_reply(as_json(reply.data), reply.status, traced, masks=not reply.holds_keys)
         except HabilisError as error:
             _hide(request, order)
             return _error_reply(report(error), traced)
@@ -203,11 +223,12 @@ def serve_public(request: flask.Request, verb: Callable[[Home, Outside], flask.R
 def page(title: str, text: str, *, status: int = 200) -> flask.Response:
     """A small page for a person in the middle of a sign-in."""
     title, text = (escape(clean(part)) for part in (title, text))
+    # What a service sent along may be a key: it stays neither in the address bar nor in the history.
     html = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width">'
         "<style>body{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:18vh auto;padding:0 1rem}</style>"
-        f"<h1>{title}</h1><p>{text}</p></html>\n"
+        f"<script>{_FORGET_QUERY}</script><h1>{title}</h1><p>{text}</p></html>\n"
     )
     return _reply(html.encode(), status, "text/html; charset=utf-8", {"Content-Security-Policy": _PAGE_POLICY})
 
@@ -321,19 +342,26 @@ def _hide(request: flask.Request, order: Mapping[str, Json]) -> None:
     ledger = current()
     ledger.add("TOKEN", request.headers.get("Authorization", "").partition(" ")[2].strip())
     keys = order.get("keys")
-    typed = {"VALUE": order.get("value"), **(keys if isinstance(keys, dict) else {})}
+    signed_in = {name.upper(): order.get(name) for name in ("code", "code_verifier", "refresh_token")}
+    typed = {"VALUE": order.get("value"), **signed_in, **(keys if isinstance(keys, dict) else {})}
     for name, value in typed.items():
         if isinstance(value, str):
             ledger.add(name, value)
 
 
 def _json_reply(
-    data: Json, status: int, traced: Sequence[Traced] | None, headers: Mapping[str, str] | None = None
+    data: Json,
+    status: int,
+    traced: Sequence[Traced] | None,
+    headers: Mapping[str, str] | None = None,
+    *,
+    masks: bool = True,
 ) -> flask.Response:
     """Data as the reply; beside it how each request went, where the order asked for that."""
+    data = clean(data) if masks else data
     if traced is not None and isinstance(data, dict):
-        data = {**data, "trace": [trace_data(entry) for entry in traced]}
-    return _reply(json_bytes(clean(data)), status, "application/json", headers)
+        data = {**data, "trace": clean([trace_data(entry) for entry in traced])}  # type: ignore[dict-item]  # it is Json
+    return _reply(json_bytes(data), status, "application/json", headers)
 
 
 def _error_reply(error: HabilisError, traced: Sequence[Traced] | None) -> flask.Response:

@@ -95,6 +95,27 @@ def test_a_token_is_shown_once_beside_its_entry(shell):
         caller.require("agent", "gamma")
 
 
+def test_a_token_of_an_engine_has_its_origins(shell):
+    made = shell.json("tokens", "new", "engine", "--origin", "https://a.example", "--origin", "https://b.example:8443")
+
+    caller = find_principal(made["entry"], f"Bearer {made['token']}")
+    assert (caller.role, caller.origins) == ("engine", frozenset({"https://a.example", "https://b.example:8443"}))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("engine", "--origin", "http://a.example"),
+        ("engine", "--origin", "https://a.example/"),
+        ("engine", "--origin", "https://A.example"),
+        ("engine", "--project", "acme"),
+        ("agent", "--origin", "https://a.example"),
+    ],
+)
+def test_origins_are_https_and_for_engines_only(shell, words):
+    assert shell.run("tokens", "new", *words).code == 1
+
+
 def test_tokens_need_no_home_and_are_not_kept(shell, tmp_path):
     outcome = shell.ok("tokens", "new", "admin", "--home", tmp_path / "nowhere")
 

@@ -6,7 +6,7 @@ import pytest
 from habilis.engine.tokens import Principal, find_principal, token_entry
 from habilis.errors import BadInput, Forbidden, NotFound, Unauthenticated
 
-ROLES = ("admin", "operator", "agent", "scheduler")
+ROLES = ("admin", "operator", "agent", "scheduler", "engine")
 TOKEN = "0123456789abcdef0123456789abcdef"
 CONFIGURED = " ".join([token_entry("agent", "another"), token_entry("operator", TOKEN, ("acme", "beta"))])
 
@@ -15,6 +15,14 @@ def test_a_token_is_found_with_its_role_and_its_projects():
     found = find_principal(CONFIGURED, f"Bearer {TOKEN}")
 
     assert found == Principal(role="operator", projects=frozenset({"acme", "beta"}))
+
+
+def test_an_engine_has_origins_in_place_of_projects():
+    entry = token_entry("engine", TOKEN, ("https://a.example", "https://b.example:8443"))
+
+    found = find_principal(entry, f"Bearer {TOKEN}")
+
+    assert found == Principal(role="engine", origins=frozenset({"https://a.example", "https://b.example:8443"}))
 
 
 @pytest.mark.parametrize("header", [f"bearer {TOKEN}", f"BEARER {TOKEN}", f"Bearer   {TOKEN}  "])
@@ -59,6 +67,12 @@ def test_only_hashes_are_configured():
         "admin:" + "A" * 64,
         "admin:" + "0" * 64 + ":",
         "admin:" + "0" * 64 + ":A",
+        "admin:" + "0" * 64 + ":https://a.example",
+        "engine:" + "0" * 64 + ":acme",
+        "engine:" + "0" * 64 + ":http://a.example",
+        "engine:" + "0" * 64 + ":https://a.example/path",
+        "engine:" + "0" * 64 + ":https://A.example",
+        "engine:" + "0" * 64 + ":https://a.example@evil.test",
     ],
 )
 def test_an_entry_that_cannot_be_read_is_named_by_its_place_and_not_by_its_text(entry):
@@ -71,10 +85,11 @@ def test_an_entry_that_cannot_be_read_is_named_by_its_place_and_not_by_its_text(
 @pytest.mark.parametrize(
     ("role", "covered"),
     [
-        ("admin", {"admin", "operator", "agent", "scheduler"}),
-        ("operator", {"operator", "agent", "scheduler"}),
+        ("admin", {"admin", "operator", "agent", "scheduler", "engine"}),
+        ("operator", {"operator", "agent", "scheduler", "engine"}),
         ("agent", {"agent"}),
         ("scheduler", {"scheduler"}),
+        ("engine", {"engine"}),
     ],
 )
 def test_a_role_covers_what_is_below_it(role, covered):

@@ -18,7 +18,10 @@ from habilis.home.worktree import WorkTreeHome, init_home
 from habilis.sample.service import SampleService
 from habilis.sample.story import ABILITY
 
-CALLERS = ("admin", "operator", "agent", "scheduler", "admin@acme", "operator@acme", "agent@acme")
+CALLERS = (
+    *("admin", "operator", "agent", "scheduler", "admin@acme", "operator@acme", "agent@acme"),
+    *("engine", "engine@https://relayed.example,https://second.example:8443"),
+)
 
 
 @pytest.fixture(scope="session")

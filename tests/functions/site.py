@@ -26,7 +26,7 @@ class Site:
     """The functions, who may call them, and what they work on.
 
     Attributes:
-        tokens: By role; `agent@acme` and `operator@acme` are limited to the project acme.
+        tokens: By role; `agent@acme` and `operator@acme` are limited to the project acme, `engine@…` has origins.
         offset: How far the functions' clock is ahead.
     """
 

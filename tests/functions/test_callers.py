@@ -11,11 +11,13 @@ OPERATORS_ONLY = [
     ("account", "PUT", "/api/projects/acme/connections/blog/default", {}),
     ("account", "POST", "/api/projects/acme/connections/blog/private-hosts", {"host": "127.0.0.1:22"}),
     ("account", "POST", "/api/projects/acme/connections/blog/connect", {}),
-    ("account", "GET", "/api/projects/acme/connections/blog/choices/SAMPLE_TOKEN", None),
     ("account", "DELETE", "/api/projects/acme/connections/blog", None),
     ("publish", "POST", "/api/projects/acme/approvals/0123456789abcdef", {"decision": "approve"}),
     ("publish", "POST", "/api/projects/acme/approvals/0123456789abcdef", {"decision": "deny"}),
     ("relay", "POST", "/r", {"target": "http://127.0.0.1:8000/api/connect/callback"}),
+    ("broker", "POST", "/broker/authorize", {"provider": "part"}),
+    ("broker", "POST", "/broker/token", {"provider": "part"}),
+    ("broker", "POST", "/broker/refresh", {"provider": "part", "refresh_token": "refresh-0123456789"}),
 ]
 AGENTS = [
     ("account", "GET", "/api/projects/acme/connections", None),
@@ -54,6 +56,20 @@ def test_neither_an_agent_nor_the_scheduler_may(site, name, method, path, order,
     before = site.files()
 
     reply = site.send(name, method, path, order, role=role)
+
+    assert (reply.status_code, error(reply)["code"]) == (403, "forbidden")
+    assert site.files() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "path", "order"),
+    [*(row for row in OPERATORS_ONLY if row[0] not in {"relay", "broker"}), *AGENTS, *ADMINS_ONLY],
+)
+def test_another_engine_uses_the_relay_and_nothing_else(site, name, method, path, order):
+    site.add_channel()
+    before = site.files()
+
+    reply = site.send(name, method, path, order, role="engine")
 
     assert (reply.status_code, error(reply)["code"]) == (403, "forbidden")
     assert site.files() == before

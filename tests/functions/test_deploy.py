@@ -70,21 +70,33 @@ def test_no_token_is_shown_or_stands_on_a_command_line():
 
 
 def test_settings_and_a_share_reach_every_function():
-    origins = "https://a.example https://b.example"
+    providers = '{"google": {"scopes": ["a", "b"]}}'
 
     deployed = [
         command
-        for command in commands(HABILIS_RELAY_ORIGINS=origins, HABILIS_DEPLOY_VOLUME="10.0.0.2:/share")
+        for command in commands(HABILIS_PROVIDERS=providers, HABILIS_DEPLOY_VOLUME="10.0.0.2:/share")
         if "deploy" in command
     ]
 
-    assert all(f"HABILIS_RELAY_ORIGINS={origins}" in option(command, "--set-env-vars") for command in deployed)
+    assert all(f"HABILIS_PROVIDERS={providers}" in option(command, "--set-env-vars") for command in deployed)
     assert {option(command, "--add-volume") for command in deployed} == {
         "name=private,type=nfs,location=10.0.0.2:/share"
     }
     assert {option(command, "--add-volume-mount") for command in deployed} == {
         "volume=private,mount-path=/srv/habilis/home"
     }
+
+
+def test_the_secrets_of_providers_reach_the_broker_alone():
+    secret = "GOOGLE_CLIENT_SECRET=google-client-secret:latest"
+
+    holders = [
+        command[3]
+        for command in commands(HABILIS_DEPLOY_PROVIDER_SECRETS=secret)
+        if "deploy" in command and secret in option(command, "--set-secrets")
+    ]
+
+    assert holders == ["habilis-broker"]
 
 
 def test_what_is_missing_is_named_before_anything_is_done():

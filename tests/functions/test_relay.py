@@ -1,3 +1,6 @@
+import base64
+import hashlib
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -8,9 +11,12 @@ from tests.functions.site import error
 TARGET = "http://127.0.0.1:8321/api/connect/callback?state=abc"
 
 
-def register(site, target=TARGET):
+ENGINE = "engine@https://relayed.example,https://second.example:8443"
+
+
+def register(site, target=TARGET, role="engine"):
     """Register a target and return the path of its address."""
-    reply = site.send("relay", "POST", "/r", {"target": target}, role="operator")
+    reply = site.send("relay", "POST", "/r", {"target": target}, role=role)
     assert reply.status_code == 201, reply.text
     url = urlsplit(reply.json["url"])
     assert f"{url.scheme}://{url.netloc}" == "https://habilis.example"
@@ -119,11 +125,10 @@ def test_odd_bytes_of_a_query_are_written_anew(site):
         "http://127.0.0.1/é",
     ],
 )
-def test_other_targets_are_not_registered(site, monkeypatch, target):
-    monkeypatch.setenv("HABILIS_RELAY_ORIGINS", "https://relayed.example")
+def test_other_targets_are_not_registered(site, target):
     before = site.files()
 
-    reply = site.send("relay", "POST", "/r", {"target": target})
+    reply = site.send("relay", "POST", "/r", {"target": target}, role=ENGINE)
 
     assert (reply.status_code, error(reply)["code"]) == (400, "bad_input")
     assert site.files() == before
@@ -139,12 +144,35 @@ def test_other_targets_are_not_registered(site, monkeypatch, target):
         "https://second.example:8443/cb",
     ],
 )
-def test_loopback_and_registered_origins_are(site, monkeypatch, target):
-    monkeypatch.setenv("HABILIS_RELAY_ORIGINS", "https://relayed.example https://second.example:8443")
-
-    reply = site.browse("relay", register(site, target))
+def test_loopback_and_the_engines_own_origins_are(site, target):
+    reply = site.browse("relay", register(site, target, ENGINE))
 
     assert reply.headers["Location"] == target
+
+
+@pytest.mark.parametrize("role", ["engine", "operator", "admin"])
+def test_an_origin_is_good_for_the_engine_that_it_was_registered_for_only(site, role):
+    reply = site.send("relay", "POST", "/r", {"target": "https://relayed.example/cb"}, role=role)
+
+    assert (reply.status_code, error(reply)["code"]) == (400, "bad_input")
+
+
+@pytest.mark.parametrize(("role", "status"), [("operator", 201), ("admin", 201), (ENGINE, 400)])
+def test_the_relays_own_origin_is_that_of_its_operators(site, role, status):
+    reply = site.send("relay", "POST", "/r", {"target": "https://habilis.example/api/connect/callback"}, role=role)
+
+    assert reply.status_code == status
+
+
+def test_a_page_that_leads_nowhere_takes_what_a_service_sent_out_of_the_address_bar(site):
+    reply = site.browse("relay", "/r/unknown?code=code-0123456789")
+
+    script = re.search(r"<script>(.*?)</script>", reply.text)[1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert script == "history.replaceState(null,'',location.pathname)"
+    assert f"script-src 'sha256-{digest}';" in reply.headers["Content-Security-Policy"]
+    assert "code-0123456789" not in reply.text
+    assert (reply.headers["Referrer-Policy"], reply.headers["Cache-Control"]) == ("no-referrer", "no-store")
 
 
 def test_a_relay_that_is_named_says_its_own_address(site, monkeypatch):

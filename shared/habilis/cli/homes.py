@@ -7,7 +7,8 @@ import click
 
 from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk
 from habilis.engine.projects import add_project, list_projects
-from habilis.engine.tokens import TokenRole, token_entry
+from habilis.engine.tokens import TokenRole, checked_origin, token_entry
+from habilis.errors import BadInput
 from habilis.names import project_slug
 
 _TOKEN_BYTES = 32
@@ -74,10 +75,13 @@ def tokens() -> None:
 
 
 @tokens.command("new", short_help="Make a token of a ROLE and print it once.")
-@click.argument("role", type=click.Choice(["admin", "operator", "agent", "scheduler"]))
+@click.argument("role", type=click.Choice(["admin", "operator", "agent", "scheduler", "engine"]))
 @click.option("--project", "only", multiple=True, metavar="P", help="Limit it to this project; may be given again.")
+@click.option(
+    "--origin", "origins", multiple=True, metavar="URL", help="Where an engine is reached; may be given again."
+)
 @with_desk
-def tokens_new(desk: Desk, role: TokenRole, only: tuple[str, ...]) -> None:
+def tokens_new(desk: Desk, role: TokenRole, only: tuple[str, ...], origins: tuple[str, ...]) -> None:
     """Make a token of a ROLE and print it once; only its hash goes into the functions' settings.
 
     \b
@@ -85,13 +89,19 @@ def tokens_new(desk: Desk, role: TokenRole, only: tuple[str, ...]) -> None:
     operator   accounts, keys, approvals
     agent      calls and asks; it can never approve
     scheduler  the daily snapshot
+    engine     another Habilis, which signs in through the relay here
+
+    A token of an engine has the https origins of that engine, where the relay may send browsers on to.
 
     \b
-    Example:
+    Examples:
       habilis tokens new agent --project acme
+      habilis tokens new engine --origin https://habilis.example
     """
+    if (only and role == "engine") or (origins and role != "engine"):
+        raise BadInput("an engine has origins, every other role projects", where="tokens new")
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    entry = token_entry(role, token, tuple(project_slug(slug) for slug in only))
+    entry = token_entry(role, token, tuple(map(project_slug, only)) or tuple(map(checked_origin, origins)))
     desk.show(
         {"token": token, "entry": entry},
         [f"Token, shown once:           {token}", f"Add this to HABILIS_TOKENS:  {entry}"],

@@ -34,14 +34,14 @@ class RelayAddresses:
         self._waiting = Waiting(home.private / ".state" / "relay")
         self._used = Waiting(home.private / ".state" / "relay-used")
 
-    def register(self, target: str, *, relay_id: str, now: datetime, origins: frozenset[str]) -> None:
-        """Store where a browser is to be sent, under a new id, for ten minutes.
+    def register(self, target: str, *, relay_id: str, now: datetime, origins: frozenset[str]) -> datetime:
+        """Store where a browser is to be sent, under a new id, for ten minutes; returns until when.
 
         Args:
             target: The engine's callback address.
             relay_id: A new secret.
             now: The time, with a zone.
-            origins: The registered https origins; loopback is always good.
+            origins: The engine's own https origins; loopback is always good.
 
         Raises:
             BadInput: The target is neither on loopback nor on one of `origins`.
@@ -50,14 +50,15 @@ class RelayAddresses:
         match = _TARGET.fullmatch(target)
         if match is None or (match["origin"] is not None and match["origin"] not in origins):
             raise BadInput(
-                "the relay sends browsers on to loopback, or to an https address that was registered with it, only",
-                hint="name the engine's origin in HABILIS_RELAY_ORIGINS of the relay",
+                "the relay sends browsers on to loopback, or to an https origin of the engine that asks, only",
+                hint="who runs the relay gives the engine a token: habilis tokens new engine --origin https://…",
             )
         self._used.list(now=now)  # listing sweeps what is over
         if len(self._waiting.list(now=now)) >= MOST_WAITING:
             raise Busy("too many sign-ins wait at the relay", hint="try again in ten minutes")
-        record = {"target": target, "until": stamp(now + _WAITS_FOR)}
-        self._waiting.put(relay_id, record, now + _REMEMBERED_FOR)
+        until = now + _WAITS_FOR
+        self._waiting.put(relay_id, {"target": target, "until": stamp(until)}, now + _REMEMBERED_FOR)
+        return until
 
     def take(self, relay_id: str, query: bytes, *, now: datetime) -> str:
         """Where to send the browser, once; the service's own parameters are added.

@@ -33,7 +33,7 @@ class Settings:
         tokens: `HABILIS_TOKENS`: hashes of the tokens that callers may carry; see `tokens`.
         public_url: `HABILIS_PUBLIC_URL`: where browsers reach this engine, no slash at the end.
         relay: `HABILIS_RELAY_URL` and `HABILIS_RELAY_TOKEN`: where callbacks that need https are registered.
-        relay_origins: `HABILIS_RELAY_ORIGINS`: https origins that a relay run here sends browsers on to.
+        providers: `HABILIS_PROVIDERS`: where a relay run here signs in for other engines; see `providers`.
         private_network: `HABILIS_PRIVATE_NETWORK`: whether an account's opt-in to private hosts counts here.
         ca_file: `HABILIS_CA_FILE`: certificates trusted beside the public ones.
         clock_offset_s: `HABILIS_CLOCK_OFFSET_S`: seconds added to the clock, for rehearsals.
@@ -47,7 +47,7 @@ class Settings:
     tokens: str = field(default="", repr=False)
     public_url: str = ""
     relay: Relay | None = field(default=None, repr=False)
-    relay_origins: frozenset[str] = frozenset()
+    providers: str = ""
     private_network: PrivateNetwork = "never"
     ca_file: str = ""
     clock_offset_s: float = 0.0
@@ -62,7 +62,7 @@ class Settings:
 
 VARIABLES = (
     "HABILIS_HOME", "HABILIS_REMOTE", "HABILIS_REMOTE_PRIVATE", "HABILIS_TOKENS", "HABILIS_PUBLIC_URL",
-    "HABILIS_RELAY_URL", "HABILIS_RELAY_TOKEN", "HABILIS_RELAY_ORIGINS", "HABILIS_PRIVATE_NETWORK", "HABILIS_CA_FILE",
+    "HABILIS_RELAY_URL", "HABILIS_RELAY_TOKEN", "HABILIS_PROVIDERS", "HABILIS_PRIVATE_NETWORK", "HABILIS_CA_FILE",
     "HABILIS_CLOCK_OFFSET_S", "HABILIS_LARGEST_FILE_MIB", "PORT", "HOME",
 )  # fmt: skip
 """What the settings are read from; `HOME` for a home under `~`."""
@@ -93,7 +93,7 @@ def read_settings(environ: Mapping[str, str], *, private_network: PrivateNetwork
         tokens=environ.get("HABILIS_TOKENS", ""),
         public_url=_web_address(environ, "HABILIS_PUBLIC_URL"),
         relay=Relay(url=relay_url, token=environ.get("HABILIS_RELAY_TOKEN", "")) if relay_url else None,
-        relay_origins=frozenset(environ.get("HABILIS_RELAY_ORIGINS", "").split()),
+        providers=environ.get("HABILIS_PROVIDERS", ""),
         private_network=_private_network(environ.get("HABILIS_PRIVATE_NETWORK", "") or private_network),
         ca_file=environ.get("HABILIS_CA_FILE", ""),
         clock_offset_s=_offset(environ.get("HABILIS_CLOCK_OFFSET_S", "") or "0"),

@@ -1,7 +1,7 @@
 """Who calls: bearer tokens with a role and, if limited, projects.
 
-Tokens are kept as hashes, so a stolen configuration is no stolen token. An entry is `role:sha256[:project,project]`;
-entries are parted by space.
+Tokens are kept as hashes, so a stolen configuration is no stolen token. An entry is `role:sha256[:project,project]`, or
+`engine:sha256[:origin,origin]` for another engine, which signs in through the relay here; entries are parted by space.
 """
 
 import hashlib
@@ -13,15 +13,19 @@ from typing import Literal
 
 from habilis.errors import BadInput, Forbidden, NotFound, Unauthenticated
 
-TokenRole = Literal["admin", "operator", "agent", "scheduler"]
+TokenRole = Literal["admin", "operator", "agent", "scheduler", "engine"]
 
 _COVERS: dict[str, frozenset[str]] = {
-    "admin": frozenset({"admin", "operator", "agent", "scheduler"}),
-    "operator": frozenset({"operator", "agent", "scheduler"}),
+    "admin": frozenset({"admin", "operator", "agent", "scheduler", "engine"}),
+    "operator": frozenset({"operator", "agent", "scheduler", "engine"}),
     "agent": frozenset({"agent"}),
     "scheduler": frozenset({"scheduler"}),
+    "engine": frozenset({"engine"}),
 }
-_ENTRY = re.compile(r"(admin|operator|agent|scheduler):([0-9a-f]{64})(?::([a-z0-9-]+(?:,[a-z0-9-]+)*))?")
+_HASH = r"([0-9a-f]{64})"
+_ENTRY = re.compile(rf"(admin|operator|agent|scheduler):{_HASH}(?::([a-z0-9-]+(?:,[a-z0-9-]+)*))?")
+_ORIGIN = re.compile(r"https://[a-z0-9.-]+(?::\d{1,5})?")
+_ENGINE = re.compile(rf"(engine):{_HASH}(?::({_ORIGIN.pattern}(?:,{_ORIGIN.pattern})*))?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +35,12 @@ class Principal:
     Attributes:
         role: What it may do.
         projects: Slugs it is limited to; None for all.
+        origins: The https origins under which an engine is reached, `https://name[:port]`.
     """
 
     role: TokenRole
     projects: frozenset[str] | None = None
+    origins: frozenset[str] = frozenset()
 
     def require(self, role: TokenRole, project: str = "") -> None:
         """Refuse what this caller may not do.
@@ -77,20 +83,30 @@ def find_principal(configured: str, header: str) -> Principal:
     return found
 
 
-def token_entry(role: TokenRole, token: str, projects: tuple[str, ...] = ()) -> str:
-    """How a token stands in `HABILIS_TOKENS`."""
+def token_entry(role: TokenRole, token: str, limits: tuple[str, ...] = ()) -> str:
+    """How a token stands in `HABILIS_TOKENS`, with its projects, or an engine's origins."""
     entry = f"{role}:{hashlib.sha256(token.encode()).hexdigest()}"
-    return f"{entry}:{','.join(projects)}" if projects else entry
+    return f"{entry}:{','.join(limits)}" if limits else entry
+
+
+def checked_origin(text: str) -> str:
+    """An https origin as browsers write it, `https://name[:port]`; BadInput when it is none."""
+    if not _ORIGIN.fullmatch(text):
+        raise BadInput("expected an https origin in lower case, without a path", where=text[:80])
+    return text
 
 
 @lru_cache(maxsize=8)
 def _known(configured: str) -> tuple[tuple[str, Principal], ...]:
     known = []
     for number, entry in enumerate(configured.split(), start=1):
-        match = _ENTRY.fullmatch(entry)
+        match = _ENTRY.fullmatch(entry) or _ENGINE.fullmatch(entry)
         if match is None:
             raise BadInput(f"entry {number} is not role:sha256 or role:sha256:project,project", where="HABILIS_TOKENS")
-        role, digest, projects = match.groups()
-        limited = frozenset(projects.split(",")) if projects else None
-        known.append((digest, Principal(role=role, projects=limited)))  # type: ignore[arg-type]  # the pattern's roles
+        role, digest, limits = match.groups()
+        limited = frozenset(limits.split(",")) if limits else None
+        if role == "engine":
+            known.append((digest, Principal(role="engine", origins=limited or frozenset())))
+        else:
+            known.append((digest, Principal(role=role, projects=limited)))  # type: ignore[arg-type]  # the pattern's
     return tuple(known)
