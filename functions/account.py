@@ -5,12 +5,13 @@ import functions_framework
 
 from habilis import web
 from habilis.engine import accounts
+from habilis.engine.choices import read_choices
 from habilis.engine.connecting import start_sign_in
 
 
 @functions_framework.http
 def account(request: flask.Request) -> flask.Response:
-    """Serve `/api/projects/{slug}/connections[/{id}[/default|private-hosts|connect|keys/{NAME}]]`."""
+    """Serve `/api/projects/{slug}/connections[/{id}[/default|private-hosts|connect|keys/{NAME}|choices/{NAME}]]`."""
     return web.serve(request, _account)
 
 
@@ -22,6 +23,9 @@ def _account(desk: web.Desk) -> object:
             return {"accounts": accounts.list_accounts(desk.home, project)}
         case "GET", "connections", name:
             desk.only()
+        case "GET", "connections", name, "choices", key:
+            desk.project("operator")  # it is asked for through the account, and no rule stands between
+            return read_choices(desk.home, project, name, key, desk.outside)
         case "POST", "connections":
             name, notices = _add(desk, project)
             status = 201

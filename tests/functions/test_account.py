@@ -175,3 +175,12 @@ def test_an_account_whose_record_is_broken_is_shown_with_its_fault_and_the_other
 
     assert "connection.yaml" in accounts["broken"]["fault"]
     assert accounts["good"]["is_ready"]
+
+
+def test_choices_are_for_people_who_run_the_project_and_not_for_agents(site):
+    add(site)
+    path = f"{CONNECTIONS}/sample-blog/choices/SAMPLE_SITE"
+
+    assert site.send("account", "GET", path, role="agent").status_code == 403
+    reply = site.send("account", "GET", path, role="operator")
+    assert (reply.status_code, error(reply)["hint"]) == (404, "type it: habilis accounts set")

@@ -107,6 +107,27 @@ def accounts_set(desk: Desk, project: str, account: str, name: str) -> None:
     desk.show({"account": account, "key": name, "is_set": is_set, "dry_run": desk.dry_run}, [told])
 
 
+@accounts.command("choices", short_help="List what a key of ACCOUNT can be set to.")
+@click.argument("project")
+@click.argument("account")
+@click.argument("name")
+@with_desk
+def accounts_choices(desk: Desk, project: str, account: str, name: str) -> None:
+    """List what the key NAME of an ACCOUNT of PROJECT can be set to, read from the service through the account.
+
+    \b
+    Example:
+      habilis accounts choices acme google-analytics GA4_PROPERTY_ID
+    """
+    from habilis.engine.choices import read_choices  # the rest asks no service
+
+    read = read_choices(desk.home, project, account, name, desk.outside)
+    for note in read.notes:
+        click.echo(f"note: {one_line(note)}", err=True)
+    rows = [(choice.value, choice.label if choice.label != choice.value else "") for choice in read.choices]
+    desk.show(read, columns(rows) or ["The service lists none."])
+
+
 @accounts.command("default", short_help="Use ACCOUNT where a call names none.")
 @click.argument("project")
 @click.argument("account")

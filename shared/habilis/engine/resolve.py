@@ -16,7 +16,7 @@ from habilis.manifest.model import Manifest, Tool
 from habilis.messages import Json
 from habilis.records import Account
 from habilis.redaction import current
-from habilis.signin.ways import is_ready
+from habilis.signin.ways import is_ready, way_in_use
 
 CONNECTION = "connection"
 """The argument by which a call names its account, where a project has more than one."""
@@ -214,7 +214,12 @@ def require_ready(manifest: Manifest, account: Account, keys: Mapping[str, str],
             where=where,
             hint=f"set it: habilis accounts set {account.project} {account.id} {missing[0]}",
         )
-    if not is_ready(manifest, keys):
+    require_sign_in(manifest, account, keys, where=where)
+
+
+def require_sign_in(manifest: Manifest, account: Account, keys: Mapping[str, str], *, where: str) -> None:
+    """Refuse an account of whose ways to sign in none is set up; SecretMissing."""
+    if manifest.ways and way_in_use(manifest, keys) is None:
         raise SecretMissing(
             f"the account {account.id!r} is not signed in ({sign_ins(manifest)})",
             where=where,

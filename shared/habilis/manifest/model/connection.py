@@ -208,8 +208,8 @@ class Manifest:
         cost: What its calls cost, in words; "" when not said.
         verify: A request that tells whether the keys of an account are good; None for none.
         identity: How the account's name at the service is read; None where it is not.
-        public_keys: Keys that are no secrets: declared so, or a site's address, which every link of it shows, or what
-            a mail server and a sender are called.
+        public_keys: Keys that are no secrets: declared so, or picked from a list, or a site's address, which every link
+            of it shows, or what a mail server and a sender are called.
         required_keys: Keys without which an account is not ready.
         kept_keys: Keys that signing in writes: never shown as fields, and not all of them are in `auth`.
     """
@@ -249,7 +249,9 @@ class Manifest:
         hosts = frozenset(self.hosts)
         told = self.smtp.told_keys if self.smtp else frozenset()
         public = frozenset(
-            key.env for key in self.auth if not key.secret or f"${{{key.env}}}" in hosts or key.env in told
+            key.env
+            for key in self.auth
+            if not key.secret or key.options or key.choices or f"${{{key.env}}}" in hosts or key.env in told
         )
         tokens = [way.token_env for way in self.ways if not isinstance(way, RedirectFlow)]
         told_of_tokens = {make(token) for token in tokens for make in (expiry_key, missing_scopes_key)}
