@@ -1,9 +1,11 @@
 """What goes out and what comes back when all goes well, and where requests may not go."""
 
 import base64
+import gc
 import gzip
 import subprocess
 import sys
+import warnings
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 
@@ -313,3 +315,16 @@ def test_a_cold_start_loads_no_command_line():
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert said.stdout == "[] True\n"
+
+
+def test_kept_connections_are_closed_when_nobody_has_the_transport_any_more(asking):
+    with Upstream(answer()) as upstream:
+        transport = HttpTransport()
+        transport.send(asking(upstream))
+
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            del transport
+            gc.collect()
+
+    assert [str(entry.message) for entry in warned if entry.category is ResourceWarning] == []

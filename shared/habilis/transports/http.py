@@ -129,6 +129,9 @@ class HttpTransport:
         for lane in lanes:
             lane.kept.close()
 
+    def __del__(self) -> None:
+        self.close()
+
     def _lane(self, scheme: str, opened: str) -> "_Lane":
         lane = self._lanes.get((scheme, opened))
         if lane is None:
@@ -145,16 +148,18 @@ class HttpTransport:
             own_ports=self._own_ports,
             may_opt_in=self._may_opt_in,
         )
-        return _Lane(_Backend(policy, self._current), self._tls_context() if scheme == "https" else None)
-
-    def _current(self) -> Exchange:
-        return cast("Exchange", self._thread.exchange)
+        return _Lane(_Backend(policy, _current_of(self._thread)), self._tls_context() if scheme == "https" else None)
 
     def _tls_context(self) -> ssl.SSLContext:
         # Once, and not before an https request needs it: reading the authorities takes its time.
         if self._tls is None:
             self._tls = trusting_context(self._ca_file)
         return self._tls
+
+
+def _current_of(thread: threading.local) -> Callable[[], Exchange]:
+    # No method of the transport: a connection that held it would keep it, and so itself, from ever being closed.
+    return lambda: cast("Exchange", thread.exchange)
 
 
 class _Lane:
