@@ -6,7 +6,7 @@ import functions_framework
 from habilis import web
 from habilis.engine import accounts
 from habilis.engine.choices import read_choices
-from habilis.engine.connecting import start_sign_in
+from habilis.engine.connecting import connect
 
 
 @functions_framework.http
@@ -39,8 +39,9 @@ def _account(desk: web.Desk) -> object:
             desk.only("host")
             accounts.allow_private(desk.home, project, name, desk.text("host"), actor=desk.actor)
         case "POST", "connections", name, "connect":
-            desk.only()
-            return start_sign_in(desk.home, project, name, desk.outside)
+            desk.only("flow", "address")
+            given = {field: desk.text(field, "") for field in ("flow", "address")}
+            return connect(desk.home, project, name, desk.outside, **given)
         case "DELETE", "connections", name:
             desk.only()
             accounts.remove_account(desk.home, project, name, actor=desk.actor)

@@ -34,7 +34,8 @@ class Browser:
 
     def _press(self, page: str, button: str) -> str:
         """Open the page, press a button, and return where that leads."""
-        text = self._client.get(page).raise_for_status().text
+        opened = self._client.get(page, follow_redirects=True).raise_for_status()  # from our start page to WordPress'
+        page, text = str(opened.url), opened.text
         hidden = re.findall(r'<input type="hidden"[^>]*\bname="([^"]+)" value="([^"]*)"', text)
         form = {name: html.unescape(value) for name, value in hidden}
         # What a person leaves as it stands in the page's field: WordPress takes a name once per person.

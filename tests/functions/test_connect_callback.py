@@ -23,7 +23,13 @@ def start(site):
     site.send("account", "POST", f"{ACCOUNT}/private-hosts", {"host": site.service.host})
     reply = site.send("account", "POST", f"{ACCOUNT}/connect", role="operator")
     assert reply.json["returns_by_itself"]
-    return reply.json["url"]
+    return site.browse("connect_callback", urlsplit(reply.json["url"]).path).headers["Location"]
+
+
+def start_again(site):
+    """Begin another sign-in of the account, and return the service's page."""
+    reply = site.send("account", "POST", f"{ACCOUNT}/connect", role="operator")
+    return site.browse("connect_callback", urlsplit(reply.json["url"]).path).headers["Location"]
 
 
 def state_of(page):
@@ -125,16 +131,78 @@ def test_a_state_counts_once(site):
 def test_of_two_returns_at_the_same_instant_one_counts(site):
     page = start(site)
     targets = [address(site, page, token=f"tok-{number}-0123456789") for number in range(8)]
+    (mark,) = (cookie for cookie in site.clients["connect_callback"]._cookies.values())
+    marked = {"Cookie": f"{mark.key}={mark.value}"}
 
     with ThreadPoolExecutor(8) as pool:
         replies = list(
-            pool.map(lambda target: site.clients["connect_callback"].application.test_client().get(target), targets)
+            pool.map(lambda target: site.raw("connect_callback", target, method="GET", headers=marked), targets)
         )
 
     winners = [number for number, reply in enumerate(replies) if reply.status_code == 303]
     assert len(winners) == 1
     assert sorted({reply.status_code for reply in replies}) == [303, 400]
     assert f"tok-{winners[0]}-0123456789" in site.key_text("sample-blog")
+
+
+def test_the_start_page_marks_the_browser_with_a_cookie_that_only_this_site_can_set_and_read(site):
+    keys = {"SAMPLE_SITE": site.service.url}
+    site.send("account", "POST", "/api/projects/acme/connections", {"ability": "sample-blog", "keys": keys})
+    site.send("account", "POST", f"{ACCOUNT}/private-hosts", {"host": site.service.host})
+    url = site.send("account", "POST", f"{ACCOUNT}/connect").json["url"]
+
+    reply = site.browse("connect_callback", urlsplit(url).path)
+    again = site.browse("connect_callback", urlsplit(url).path)
+
+    name, *rest = reply.headers["Set-Cookie"].split("; ")
+    assert name.startswith("__Host-habilis-sign-in=")
+    assert set(rest) >= {"Secure", "HttpOnly", "Path=/", "SameSite=Lax", "Max-Age=1200"}
+    assert reply.status_code == 303
+    assert reply.headers["Location"].startswith(f"{site.service.url}/connect?")
+    assert reply.headers["Referrer-Policy"] == "no-referrer"
+    assert again.status_code == 404
+
+
+@pytest.mark.parametrize("cookie", ["", "__Host-habilis-sign-in=" + "x" * 43, "habilis-sign-in=" + "x" * 43])
+def test_another_browser_does_not_end_a_sign_in(site, cookie):
+    target = allow(start(site))
+    keys = site.key_text("sample-blog")
+    stranger = site.clients["connect_callback"].application.test_client()
+
+    reply = stranger.get(target, headers={"Cookie": cookie})
+    own = site.browse("connect_callback", target)
+
+    assert "begun in another browser" in shown(site, reply).text
+    assert own.status_code == 400
+    assert site.key_text("sample-blog") == keys
+
+
+def test_a_pasted_address_ends_the_sign_in_of_its_account_alone(site):
+    target = allow(start(site))
+    site.add_account(id="other")
+    wrong = site.send("account", "POST", ACCOUNT.replace("sample-blog", "other") + "/connect", {"address": target})
+    fresh = allow(start_again(site))
+
+    done = site.send("account", "POST", f"{ACCOUNT}/connect", {"address": f"https://habilis.example{fresh}"})
+
+    assert (wrong.status_code, error(wrong)["code"]) == (400, "signin_state_invalid")
+    assert done.json == {
+        "project": "acme",
+        "account": "sample-blog",
+        "label": "Publish to the sample blog",
+        "notes": [],
+    }
+    assert is_ready(site)
+
+
+@pytest.mark.parametrize("address", ["x", "https://habilis.example/", "https://[", "x" * 70_000, "?state=unknown"])
+def test_what_is_no_address_of_a_return_ends_nothing(site, address):
+    start(site)
+
+    reply = site.send("account", "POST", f"{ACCOUNT}/connect", {"address": address})
+
+    assert reply.status_code == 400
+    assert not is_ready(site)
 
 
 def test_a_return_after_ten_minutes_is_too_late(site):

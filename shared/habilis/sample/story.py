@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.error import HTTPError
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPCookieProcessor, HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
 from habilis.engine.assets import save_asset
 from habilis.engine.projects import add_project
@@ -59,7 +59,7 @@ class Story:
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": f"Bearer {self._functions.token}", "Content-Type": "application/json"},
         )
-        reply: dict[str, object] = json.loads(_open(request)[1])
+        reply: dict[str, object] = json.loads(_open(build_opener(_Stay), request)[1])
         return reply
 
 
@@ -136,12 +136,13 @@ def _connect(story: Story, service: SampleService) -> str:
     account = str(_fields(added["account"])["id"])
     story.order("POST", f"{path}/{account}/private-hosts", {"host": service.host})
     started = story.order("POST", f"{path}/{account}/connect", {})
-    page = str(started["url"])
+    browser = build_opener(_Stay, HTTPCookieProcessor())
+    page, _ = _open(browser, Request(str(started["url"])))  # noqa: S310 - our own start page, on loopback
     callback = parse_qs(urlsplit(page).query)["callback"][0]
     form = urlencode({"callback": callback, "approved": "yes"}, quote_via=quote).encode()
-    target, _ = _open(Request(f"{service.url}/connect", data=form, method="POST"))  # noqa: S310 - loopback
+    target, _ = _open(browser, Request(f"{service.url}/connect", data=form, method="POST"))  # noqa: S310 - loopback
     while target:
-        target, _ = _open(Request(target))  # noqa: S310 - the relay, then the callback, on loopback
+        target, _ = _open(browser, Request(target))  # noqa: S310 - the relay, then the callback, on loopback
     return account
 
 
@@ -163,10 +164,10 @@ class _Stay(HTTPRedirectHandler):
         """Follow nothing by itself: the story shows each hop."""
 
 
-def _open(request: Request) -> tuple[str, bytes]:
+def _open(browser: OpenerDirector, request: Request) -> tuple[str, bytes]:
     """Send a request; returns where it redirects to, "" for nowhere, and the answer."""
     try:
-        with build_opener(_Stay).open(request, timeout=30) as reply:
+        with browser.open(request, timeout=30) as reply:
             return "", reply.read()
     except HTTPError as answer:
         body = answer.read()

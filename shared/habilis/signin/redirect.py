@@ -67,15 +67,18 @@ def read_return(
     denied = flow.denied
     if denied is not None and denied[1] in query.get(denied[0], ()):
         raise SignInDenied("the sign-in was refused on the service's page", hint="start again to try once more")
-    found = {key: _one(query.get(parameter, ()), parameter) for key, parameter in flow.returns.items()}
+    found = {key: one_value(query.get(parameter, ()), parameter) for key, parameter in flow.returns.items()}
     return {
-        key: _same_site(value, keys.get(key, "")) if f"${{{key}}}" in manifest.hosts else value
+        key: same_site(value, keys.get(key, "")) if f"${{{key}}}" in manifest.hosts else value
         for key, value in found.items()
     }
 
 
-def _one(values: Sequence[str], parameter: str) -> str:
-    """The one value of a parameter: of two, the service and this engine might each take another."""
+def one_value(values: Sequence[str], parameter: str) -> str:
+    """The one value of a callback's parameter; SignInFailed for none, for more than 8 KiB, and for more than one.
+
+    Of two, the service and this engine might each take another.
+    """
     fault = ""
     if not values or not values[0]:
         fault = f"without {parameter!r}"
@@ -88,8 +91,11 @@ def _one(values: Sequence[str], parameter: str) -> str:
     return values[0]
 
 
-def _same_site(returned: str, asked: str) -> str:
-    """A site may not name another one in its answer: it would widen the hosts and then receive the keys."""
+def same_site(returned: str, asked: str) -> str:
+    """The site's address as it was asked for; SignInFailed where the answer names another one, or none.
+
+    An answer that names another site would widen the hosts and then receive the keys.
+    """
     try:
         address = site_address(returned)
         is_same = not asked or origin_of(address) == origin_of(site_address(asked))

@@ -86,9 +86,14 @@ class RegisterRule:
     client_secret_env: KeyName | Literal[""] = ""
 
     @property
+    def redirect_uri_env(self) -> KeyName:
+        """The key that keeps which callback it was registered for."""
+        return KeyName(f"{self.client_id_env}_REDIRECT_URI")
+
+    @property
     def kept_keys(self) -> tuple[KeyName, ...]:
         """The keys that keep the registration."""
-        names = (self.client_id_env, self.client_secret_env)
+        names = (self.client_id_env, self.redirect_uri_env, self.client_secret_env)
         return tuple(KeyName(name) for name in names if name)
 
 
