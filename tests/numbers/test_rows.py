@@ -33,7 +33,7 @@ def read(make_request, window, scope):
         request = make_request(**where)
         reader = RowReader(request, scope=scope, window=window)
         kept = tuple(
-            Row(day, dims, dict(zip(request.metrics, of, strict=True))) for day, dims, of in reader.read(answer)
+            Row(day, dims, dict(zip(reader.measures, of, strict=True))) for day, dims, of in reader.read(answer)
         )
         return Read(kept=kept, dropped=reader.dropped, is_absent=reader.is_absent)
 

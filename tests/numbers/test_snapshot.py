@@ -233,3 +233,34 @@ def test_the_pages_of_one_list_are_one_answer(window, scope, make_request):
     assert shown(reading.snapshot()) == [("01", {}, {"sessions": 3}), ("02", {}, {"sessions": 5})]
     assert reading.snapshot().notes == ("1 row repeated a day and its dimensions: summed",)
     assert reading.snapshot().absent == frozenset()
+
+
+def test_requests_over_the_same_dimensions_fill_the_same_rows(run, make_request):
+    channel = {"channel": "/channel"}
+    visits = make_request(dims=channel, metrics={"visits": "/n", "users": "/u"}, breakdown=["visits"])
+    spent = make_request(dims=channel, metrics={"cost": "/n", "visits": "/v"}, scale={"cost": 0.01}, skip_zero=True)
+    answers = [
+        {"rows": [day(1, channel="a", n=0, u=2), day(1, channel="b", n=0.1)]},
+        {"rows": [day(1, channel="b", n=250, v=0.2), day(1, channel="c", n=0), day(1, channel="d", n=0, v=None)]},
+    ]
+
+    snapshot = run([visits, spent], answers)
+
+    assert shown(snapshot) == [
+        ("01", {}, {"cost": 2.5, "users": 2, "visits": 0.3}),
+        ("01", {"channel": "a"}, {"visits": 0}),
+        ("01", {"channel": "b"}, {"cost": 2.5, "visits": 0.3}),
+    ]
+
+
+def test_rows_of_some_figures_have_those_alone(run, make_request):
+    request = make_request(dims={"page": "/p"}, metrics={"a": "/a", "b": "/b"})
+
+    snapshot = run([request], [{"rows": [day(1, p="x", a="1.50"), day(1, p="y", b=""), day(2, p="z", b=2.0)]}])
+
+    assert shown(snapshot) == [
+        ("01", {}, {"a": 1.5}),
+        ("01", {"page": "x"}, {"a": 1.5}),
+        ("02", {}, {"b": 2}),
+        ("02", {"page": "z"}, {"b": 2}),
+    ]

@@ -217,9 +217,7 @@ def _went_well(expected: Expected, ended: Result | Snapshot) -> Iterator[str]:
         yield f"error: expected {expected.error}, and it went well"
         return
     if isinstance(ended, Snapshot):
-        rows: list[Json] = [
-            {"date": row.date, "dims": dict(row.dims), "metrics": dict(row.metrics)} for row in ended.rows
-        ]
+        rows: list[Json] = [{"date": row.date, "dims": {**row.dims}, "metrics": {**row.metrics}} for row in ended.rows]
         if expected.rows is not None:
             yield from differing_values("rows", [*expected.rows], rows)
         return

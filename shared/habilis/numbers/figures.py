@@ -14,11 +14,13 @@ from habilis.templating import Missing
 _WRITTEN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _ABSENT = frozenset({"", "-"})
 _EXACT_INTEGERS = 2**53
+_NUMBERS = frozenset({int, float})
 _LARGEST = int(sys.float_info.max) + 1
 
 
 Figure = int | float | Decimal
-"""A number as it was read. A float stands for its shortest text, which is what the service wrote: 0.1 means 0.1."""
+"""A number as it was read: an int or a float where JSON has it so, a decimal otherwise. A float stands for its shortest
+text, which is what the service wrote: 0.1 means 0.1."""
 
 
 class NoNumber:
@@ -41,17 +43,34 @@ def read_figure(value: Json | Missing) -> Figure | NoNumber | None:
     if isinstance(value, str):
         return _figure_of(value)
     if type(value) is float:
-        return value if math.isfinite(value) else NO_NUMBER
+        return _plain(value) if math.isfinite(value) else NO_NUMBER
     if type(value) is int:
-        return value if -_LARGEST < value < _LARGEST else NO_NUMBER
+        return _plain(value) if -_LARGEST < value < _LARGEST else NO_NUMBER
     return None if value is None or isinstance(value, Missing) else NO_NUMBER
+
+
+def read_figures(values: Sequence[Json | Missing]) -> Sequence[Figure | NoNumber | None]:
+    """Read many values, which are mostly alike: those that are numbers already at once."""
+    if _NUMBERS.issuperset(map(type, values)) and all(map(math.isfinite, values)):  # type: ignore[arg-type]  # as told
+        return [_plain(value) for value in values]  # type: ignore[arg-type]  # as told
+    return [read_figure(value) for value in values]
+
+
+def _plain(value: float) -> Figure:
+    """A number as JSON would have it, if JSON can have it exactly."""
+    if type(value) is float:
+        return int(value) if value.is_integer() and abs(value) <= _EXACT_INTEGERS else value
+    return value if abs(value) <= _EXACT_INTEGERS else Decimal(value)
 
 
 @lru_cache(maxsize=4096)
 def _figure_of(text: str) -> Figure | NoNumber | None:
     if text in _ABSENT:
         return None
-    return Decimal(text) if _WRITTEN.fullmatch(text) and math.isfinite(float(text)) else NO_NUMBER
+    if not _WRITTEN.fullmatch(text) or not math.isfinite(float(text)):
+        return NO_NUMBER
+    number, plain = Decimal(text), _plain(float(text))
+    return plain if exact(plain) == number else number
 
 
 def exact(figure: Figure) -> Decimal:
@@ -61,22 +80,23 @@ def exact(figure: Figure) -> Decimal:
 
 def plus(one: Figure, other: Figure) -> Figure:
     """The exact sum of two figures, in a context of enough digits."""
-    return one + other if type(one) is int and type(other) is int else exact(one) + exact(other)
+    return _plain(one + other) if type(one) is int and type(other) is int else exact(one) + exact(other)
 
 
 def total(figures: Sequence[Figure]) -> Figure:
     """The exact sum of one or more figures, in a context of enough digits."""
-    return sum(figures) if set(map(type, figures)) == {int} else sum(map(exact, figures), Decimal(0))
+    kinds = set(map(type, figures))
+    if kinds == {int}:
+        return _plain(sum(figures))  # type: ignore[arg-type]  # as told
+    decimals = map(exact, figures) if Decimal in kinds else map(Decimal, map(repr, figures))
+    return sum(decimals, Decimal(0))
 
 
 def written_figure(value: Figure) -> int | float | None:
     """Return a figure as JSON has it, whole numbers without a fraction; None for what is too large for a float."""
-    if type(value) is int and abs(value) <= _EXACT_INTEGERS:
+    if not isinstance(value, Decimal):
         return value
-    if type(value) is float:
-        return int(value) if value.is_integer() and abs(value) <= _EXACT_INTEGERS else value
-    number = exact(value)
-    if number == number.to_integral_value() and abs(number) <= _EXACT_INTEGERS:
-        return int(number)
-    rounded = float(number)
+    if value == value.to_integral_value() and abs(value) <= _EXACT_INTEGERS:
+        return int(value)
+    rounded = float(value)
     return rounded if math.isfinite(rounded) else None

@@ -8,14 +8,15 @@ from datetime import date
 
 from habilis.errors import ManifestInvalid, Problem
 from habilis.messages import Json
+from habilis.numbers.days import DayRow
 from habilis.numbers.rows import is_writable
-from habilis.numbers.snapshot import DayRow, Dims, Metrics
 from habilis.numbers.window import Window
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOST_PROBLEMS = 20
 
-Key = tuple[str, Dims]
+Key = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""Day, names and values of the dimensions."""
 
 _quoted = json.encoder.encode_basestring
 
@@ -47,12 +48,12 @@ def merge(
     left = {month: _left(existing.get(f"{month}.jsonl", b""), month, window, absent) for month in months}
     for row in rows:
         month = row.date[:7]
-        stays = left[month].pop((row.date, row.dims), None) if left[month] else None
-        months[month].append(row if stays is None else row._replace(metrics={**stays, **row.metrics}))
+        stays = left[month].pop(row[:3], None) if left[month] else None
+        kept = row if stays is None else DayRow.of(row.date, row.dims, {**stays.metrics, **row.metrics})
+        months[month].append(kept)
     changed: dict[str, bytes | None] = {}
     for month, found in months.items():
-        found.extend(DayRow(*key, metrics) for key, metrics in left[month].items())
-        name, content = f"{month}.jsonl", "".join(map(_line, sorted(found))).encode()
+        name, content = f"{month}.jsonl", _written(sorted([*found, *left[month].values()]))
         if content != existing.get(name, b""):
             changed[name] = content or None
     return changed
@@ -76,15 +77,15 @@ def read_rows_of(content: bytes, file: str) -> list[DayRow]:
     return found
 
 
-def _left(content: bytes, month: str, window: Window, absent: frozenset[str]) -> dict[Key, Metrics]:
+def _left(content: bytes, month: str, window: Window, absent: frozenset[str]) -> dict[Key, DayRow]:
     """What stays of a month's stored rows."""
-    left: dict[Key, Metrics] = {}
+    left: dict[Key, DayRow] = {}
     for row in read_rows_of(content, f"{month}.jsonl"):
-        metrics = row.metrics
-        if row.date in window:
-            metrics = {name: value for name, value in metrics.items() if name in absent}
-        if metrics:
-            left[row.date, row.dims] = metrics
+        if row.date not in window:
+            left[row[:3]] = row
+        elif absent.intersection(row.measures):
+            stays = {name: value for name, value in row.metrics.items() if name in absent}
+            left[row[:3]] = DayRow.of(row.date, row.dims, stays)
     return left
 
 
@@ -94,12 +95,23 @@ def _months(window: Window) -> list[str]:
     return [f"{number // 12:04d}-{number % 12 + 1:02d}" for number in numbers]
 
 
-def _line(row: DayRow) -> str:
-    # Put together by hand, in a fifth of the time: there are tens of thousands, of texts and finite numbers alone.
-    day, dims, metrics = row
-    texts = ",".join([f"{_quoted(name)}:{_quoted(value)}" for name, value in dims])
-    figures = ",".join([f"{_quoted(name)}:{value!r}" for name, value in sorted(metrics.items())])
-    return f'{{"date":"{day}","dims":{{{texts}}},"metrics":{{{figures}}}}}\n'
+def _written(rows: Iterable[DayRow]) -> bytes:
+    """The rows as lines, put together by hand: tens of thousands, of texts and finite numbers alone."""
+    lines: list[str] = []
+    form = ""
+    shape: tuple[tuple[str, ...], ...] = ()
+    for day, names, values, measures, figures in rows:
+        if (names, measures) != shape:
+            form, shape = _form(names, measures), (names, measures)
+        lines.append(form % (day, *map(_quoted, values), *figures))
+    return "".join(lines).encode()
+
+
+def _form(names: tuple[str, ...], measures: tuple[str, ...]) -> str:
+    """A line with places for the day, the values and the figures."""
+    dims, metrics = ([_quoted(name).replace("%", "%%") for name in named] for named in (names, measures))
+    texts, figures = ",".join(f"{name}:%s" for name in dims), ",".join(f"{name}:%r" for name in metrics)
+    return f'{{"date":"%s","dims":{{{texts}}},"metrics":{{{figures}}}}}\n'
 
 
 def _row(line: bytes) -> DayRow | None:
@@ -112,7 +124,7 @@ def _row(line: bytes) -> DayRow | None:
     day, dims, metrics = found["date"], _texts(found["dims"]), _figures(found["metrics"])
     if not isinstance(day, str) or not _DAY.fullmatch(day) or dims is None or metrics is None:
         return None
-    return DayRow(date=day, dims=tuple(sorted(dims.items())), metrics=metrics)
+    return DayRow.of(day, dims, metrics)
 
 
 def _texts(dims: Json) -> dict[str, str] | None:
