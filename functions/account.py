@@ -52,8 +52,8 @@ def _account(desk: web.Desk) -> object:
 
 
 def _add(desk: web.Desk, project: str) -> tuple[str, list[str]]:
-    desk.only("ability", "id", "label", "kind", "destination", "keys")
-    given = {name: desk.text(name, "") for name in ("id", "label", "kind")}
+    desk.only("ability", "id", "label", "kind", "destination", "keys", "same_as")
+    given = {name: desk.text(name, "") for name in ("id", "label", "kind", "same_as")}
     where, keys = desk.fields("destination"), desk.texts("keys")
     order = accounts.AccountOrder(project=project, ability=desk.text("ability"), destination=where, keys=keys, **given)
     made = accounts.add_account(desk.home, order, actor=desk.actor, now=desk.outside.now())

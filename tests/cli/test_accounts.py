@@ -170,3 +170,12 @@ def test_a_label_that_would_steer_the_terminal_is_shown_escaped_on_one_line(shel
     assert listed.count("\n") == 1
     assert "\x1b" not in listed
     assert "s\\x1b[2J\\nERROR" in listed
+
+
+def test_a_second_account_starts_with_the_keys_of_the_first(shell, service):
+    shell.ok(*ADD, "--keys", "-", stdin=f"SAMPLE_SITE={service.url}\nSAMPLE_TOKEN={TOKEN}\n".encode())
+
+    view = shell.json(*ADD, "--id", "news", "--same-as", "sample-blog")
+
+    assert view["is_ready"]
+    assert shell.key_text("news") == shell.key_text("sample-blog")

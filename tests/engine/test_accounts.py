@@ -313,3 +313,43 @@ def test_an_account_with_a_broken_record_says_where_it_is_broken_and_stays(world
         verb(world.home, "acme", "sample-blog", actor="user")
 
     assert path.read_text(encoding="utf-8") == "id: [\n"
+
+
+def stored(world, account):
+    return (world.home.private / f"projects/acme/connections/{account}/.env").read_text()
+
+
+def test_a_new_account_starts_with_a_copy_of_another_s_keys_and_goes_its_own_way(world):
+    add(world, keys={"SAMPLE_SITE": "https://one.example.com", "SAMPLE_TOKEN": "tok-0123456789"})
+
+    add(world, id="copy", same_as="sample-blog", kind="sample-blog")
+    set_key(world.home, "acme", "sample-blog", "SAMPLE_TOKEN", "tok-9876543210")
+
+    assert stored(world, "copy") == "SAMPLE_SITE=https://one.example.com\nSAMPLE_TOKEN=tok-0123456789\n"
+    assert "tok-9876543210" in stored(world, "sample-blog")
+
+
+def test_keys_that_are_given_count_before_copied_ones(world):
+    add(world, keys={"SAMPLE_SITE": "https://one.example.com", "SAMPLE_TOKEN": "tok-0123456789"})
+
+    add(world, id="copy", same_as="sample-blog", keys={"SAMPLE_SITE": "https://two.example.com"})
+
+    assert "SAMPLE_SITE=https://two.example.com" in stored(world, "copy")
+
+
+def test_keys_of_an_account_that_is_not_there_are_not_copied(world):
+    with pytest.raises(NotFound, match="no account 'nobody'"):
+        add(world, id="copy", same_as="nobody")
+
+    assert views(world) == {}
+
+
+def test_an_account_goes_with_its_data(world):
+    add(world)
+    data = world.home.private / "projects/acme/connections/sample-blog/data/profile"
+    data.mkdir(parents=True)
+    (data / "cookies").write_text("x")
+
+    remove_account(world.home, "acme", "sample-blog", actor="user")
+
+    assert not data.parent.parent.exists()

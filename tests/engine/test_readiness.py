@@ -19,9 +19,15 @@ summary: Read figures.
 auth:
   - { env: PROPERTY, label: Property, placeholder: "123456", help: "Admin > Property settings", secret: false }
   - { env: FIGURES_TOKEN, label: Sign-in, optional: true }
+  - { env: FIGURES_REFRESH, label: Renewal, optional: true }
   - { env: KEY_FILE, label: Service account key file, optional: true, secret: false }
 connect:
-  - { label: Connect with Figures, flow: cloud, provider: figures, scopes: [read], token_env: FIGURES_TOKEN }
+  - label: Connect with Figures
+    flow: cloud
+    provider: figures
+    scopes: [read]
+    token_env: FIGURES_TOKEN
+    refresh_env: FIGURES_REFRESH
   - flow: service_account
     key_file: KEY_FILE
     token_url: https://figures.example.com/token
@@ -91,3 +97,14 @@ def test_a_call_through_an_account_that_is_not_signed_in_says_how_to_sign_in(fig
         )
 
     assert caught.value.hint == "sign it in: habilis accounts connect acme figures"
+
+
+def test_a_sign_in_that_is_renewed_is_not_shared_by_a_copy_of_the_keys(figures):
+    for name in ("PROPERTY", "FIGURES_TOKEN", "FIGURES_REFRESH", "KEY_FILE"):
+        set_key(figures.home, "acme", "figures", name, f"value-of-{name}")
+
+    order = AccountOrder(project="acme", ability="figures", id="copy", same_as="figures")
+    add_account(figures.home, order, actor="user", now=figures.clock())
+
+    copied = (figures.home.private / "projects/acme/connections/copy/.env").read_text()
+    assert copied == "PROPERTY=value-of-PROPERTY\nKEY_FILE=value-of-KEY_FILE\n"

@@ -184,3 +184,12 @@ def test_choices_are_for_people_who_run_the_project_and_not_for_agents(site):
     assert site.send("account", "GET", path, role="agent").status_code == 403
     reply = site.send("account", "GET", path, role="operator")
     assert (reply.status_code, error(reply)["hint"]) == (404, "type it: habilis accounts set")
+
+
+def test_a_second_channel_starts_with_the_keys_of_the_first(site):
+    site.add_account(id="blog")
+
+    reply = add(site, id="news", kind="sample-blog", same_as="blog")
+
+    assert (reply.status_code, reply.json["account"]["is_ready"]) == (201, True)
+    assert site.key_text("news") == site.key_text("blog")

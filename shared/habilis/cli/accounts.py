@@ -26,11 +26,12 @@ def accounts() -> None:
 @click.option("--label", default="", help="How people call it.")
 @click.option("--kind", default="", help="Make it a channel of this kind.")
 @click.option("--to", "destination", multiple=True, metavar="FIELD=VALUE", help="A field of the channel's destination.")
+@click.option("--same-as", default="", metavar="ACCOUNT", help="Start with a copy of another account's keys.")
 @click.option("--keys", "key_source", metavar="FILE|-", help="Read keys from a file, or from standard input with -.")
 @with_changing_desk
 def accounts_add(  # noqa: PLR0913 - one parameter an option
     desk: Desk, project: str, ability: str, account: str, label: str, kind: str, destination: tuple[str, ...],
-    key_source: str | None,
+    same_as: str, key_source: str | None,
 ) -> None:  # fmt: skip
     """Add an account of ABILITY to PROJECT.
 
@@ -41,6 +42,7 @@ def accounts_add(  # noqa: PLR0913 - one parameter an option
     Examples:
       habilis accounts add acme wordpress
       habilis accounts add acme wordpress --kind wordpress --keys keys.env
+      habilis accounts add acme smtp-mail --same-as smtp-mail --kind email --to to=team@example.com
     """
     order = engine.AccountOrder(
         project=project,
@@ -49,7 +51,9 @@ def accounts_add(  # noqa: PLR0913 - one parameter an option
         label=label,
         kind=kind,
         destination=_fields(destination),
-        keys=_keys(desk, project, ability, key_source),
+        # What is copied is not asked for again.
+        keys={} if same_as and key_source is None else _keys(desk, project, ability, key_source),
+        same_as=same_as,
     )
     made = engine.add_account(desk.home, order, actor=ACTOR, now=desk.outside.now())
     for notice in engine.order_notices(desk.home, order):

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from habilis.engine.resolve import CONNECTION, load_keys, missing_keys, wanting
-from habilis.engine.workspace import Ability, open_workspace
+from habilis.engine.resolve import CONNECTION, SENDER, load_keys, missing_keys, wanting
+from habilis.engine.workspace import Ability, Workspace, open_workspace
 from habilis.errors import HabilisError, ManifestInvalid
 from habilis.home.store import Home, Revision
 from habilis.manifest.model import Manifest, Tool
@@ -18,7 +18,7 @@ class OfferedTool:
 
     Attributes:
         group: The ability's name, for the heading it stands under.
-        input: JSON Schema; it gains `connection` where there is more than one account.
+        input: JSON Schema; it gains `connection`, of a mail `from`, where there is more than one account.
         needs: What is missing before it can be called; "" when it is ready.
         contract: The contract that it carries out, which is its name; "" for a tool of the ability's own.
         cost: What a call costs, in words; "" when not said.
@@ -65,7 +65,7 @@ def offer_tools(home: Home, project: str) -> list[OfferedTool]:
                 label=tool.label,
                 description=tool.description,
                 role=tool.role,
-                input=_with_connection(tool, [account.id for account in accounts]),
+                input=_with_connection(tool, _choosable(workspace, manifest, tool)),
                 needs=needs,
                 contract=tool.contract,
                 cost=tool.cost,
@@ -106,15 +106,28 @@ def _missing(home: Home, manifest: Manifest, account: Account) -> str:
     return f"the key {lacks}" if missing_keys(manifest, keys) else lacks
 
 
-def _with_connection(tool: Tool, accounts: list[str]) -> dict[str, Json]:
+def _choosable(workspace: Workspace, manifest: Manifest, tool: Tool) -> list[Account]:
+    """The accounts that a call of the tool may go through, its default first."""
+    # A contract is called by its name whoever carries it out, so its accounts are those of all who provide it.
+    services = [manifest.service]
+    if tool.contract:
+        providers = (ability.manifest for ability in workspace.abilities.values() if ability.is_on)
+        services += [one.service for one in providers if one is not None and one.tool(tool.name) is not None]
+    return [account for service in dict.fromkeys(services) for account in workspace.accounts_of(service)]
+
+
+def _with_connection(tool: Tool, accounts: list[Account]) -> dict[str, Json]:
+    """The tool's arguments, and the one that names an account where there is a choice; `from` for a mail."""
     schema = dict(tool.input)
     if len(accounts) < 2:
         return schema
     properties = schema.get("properties", {})
+    listed = ", ".join(f"{account.id} ({account.label})" for account in accounts)
     choice: Json = {
         "type": "string",
-        "enum": list(accounts),
-        "description": "Account to use; leave out for the default.",
+        "enum": [account.id for account in accounts],
+        "description": f"Account to use: {listed}. Leave out for {accounts[0].id}.",
     }
-    schema["properties"] = {**(properties if isinstance(properties, dict) else {}), CONNECTION: choice}
+    name = SENDER if tool.contract == "email" else CONNECTION
+    schema["properties"] = {**(properties if isinstance(properties, dict) else {}), name: choice}
     return schema

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from habilis.engine.assets import asset_folder, read_project_asset
 from habilis.engine.outside import Outside
-from habilis.engine.resolve import CONNECTION, CallOrder, Found, resolve_call
+from habilis.engine.resolve import CONNECTION, SENDER, CallOrder, Found, find_tool, named_account, resolve_call
 from habilis.engine.workspace import Workspace, channel_sizes
 from habilis.exchange.arguments import check_arguments
 from habilis.home.store import Home, Revision
@@ -58,7 +58,10 @@ def prepare_call(
         TooLarge: A file is too big to be sent.
     """
     arguments = dict(order.arguments)
-    account = order.account or str(arguments.pop(CONNECTION, ""))
+    account = order.account
+    if CONNECTION in arguments or SENDER in arguments:
+        _, tool = find_tool(home, workspace, order.tool, account=account)
+        account = named_account(tool, arguments, named=account)
     found = resolve_call(home, workspace, replace(order, arguments=arguments, account=account))
     destination = found.account.destination if found.account else {}
     arguments = {**{name: value for name, value in destination.items() if value != ""}, **arguments}

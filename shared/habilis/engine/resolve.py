@@ -21,6 +21,9 @@ from habilis.signin.ways import is_ready, way_in_use
 CONNECTION = "connection"
 """The argument by which a call names its account, where a project has more than one."""
 
+SENDER = "from"
+"""The same for the contract `email`: whom a mail comes from."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOrder:
@@ -97,6 +100,22 @@ def resolve_call(home: Home, workspace: Workspace, order: CallOrder) -> Found:
     if account is not None:
         require_ready(manifest, account, keys, where=f"tool '{tool.name}'")
     return Found(manifest=manifest, tool=tool, account=account, keys=keys)
+
+
+def named_account(tool: Tool, arguments: dict[str, Json], *, named: str) -> str:
+    """The account that a call names, beside its arguments or, taken out, among them; "" for none.
+
+    Raises:
+        ArgsInvalid: It is no text, or the call names two.
+    """
+    for name in (CONNECTION, SENDER) if tool.contract == "email" else (CONNECTION,):
+        value = arguments.pop(name, None)
+        if value is not None and not isinstance(value, str):
+            raise ArgsInvalid("expected the id of an account", where=f"argument '{name}'")
+        if value and named not in {"", value}:
+            raise ArgsInvalid(f"the call names two accounts, {named!r} and {value!r}", where=f"tool '{tool.name}'")
+        named = value or named
+    return named
 
 
 def find_tool(home: Home, workspace: Workspace, name: str, *, account: str = "") -> tuple[Manifest, Tool]:

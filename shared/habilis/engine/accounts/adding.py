@@ -7,7 +7,7 @@ from itertools import chain, count
 
 from habilis.engine.accounts.finding import is_left_over
 from habilis.engine.accounts.typed import check_keys, key_notices
-from habilis.engine.resolve import find_manifest, key_file
+from habilis.engine.resolve import choose_account, find_manifest, key_file
 from habilis.engine.workspace import Workspace, open_workspace
 from habilis.errors import BadInput, Collision
 from habilis.home.store import Home, Revision
@@ -25,6 +25,8 @@ class AccountOrder:
         id: "" to derive one from the ability's id.
         kind: The channel kind; "" for a plain account.
         keys: Values by key name; any of them may come later.
+        same_as: An account of the same service whose keys it starts with; "" for none. They are copied: what changes
+            there later does not follow. A sign-in that is renewed stays with its account, for two cannot share one.
     """
 
     project: str
@@ -34,20 +36,21 @@ class AccountOrder:
     kind: str = ""
     destination: Mapping[str, Json] = field(default_factory=dict)
     keys: Mapping[str, str] = field(default_factory=dict)
+    same_as: str = ""
 
 
 def add_account(home: Home, order: AccountOrder, *, actor: str, now: datetime) -> Account:
     """Add an account and store the keys that came with it.
 
     Raises:
-        NotFound: No such project or ability.
+        NotFound: No such project or ability, or no such account to copy keys from.
         Collision: The project has an account of that id.
         BadInput: The kind is none of the ability's, a key is none it declares, or a value does not fit.
     """
     workspace = open_workspace(home, home.open(), order.project)
     manifest = find_manifest(workspace, order.ability)
     _check_kind(manifest, order)
-    keys = check_keys(manifest, order.keys)
+    keys = {**_copied(home, workspace, manifest, order), **check_keys(manifest, order.keys)}
     made: list[Account] = []
 
     def change(revision: Revision) -> dict[str, bytes | None]:
@@ -80,6 +83,21 @@ def order_notices(home: Home, order: AccountOrder) -> list[str]:
     """What a person should know of the keys that a new account comes with; NotFound as for adding it."""
     manifest = find_manifest(open_workspace(home, home.open(), order.project), order.ability)
     return key_notices(manifest, order.keys)
+
+
+def _copied(home: Home, workspace: Workspace, manifest: Manifest, order: AccountOrder) -> dict[str, str]:
+    """The keys that a new account takes over from another one."""
+    if not order.same_as:
+        return {}
+    source = choose_account(workspace, manifest, order.same_as)
+    if source is None:
+        return {}
+    # Many services take a renewing token once only: the second account to use it would sign both out.
+    shared = workspace.manifests_of(manifest.service)
+    renewed = {name for one in shared for way in one.ways if getattr(way, "refresh_env", "") for name in way.kept_keys}
+    declared = {name for one in shared for name in (*(key.env for key in one.auth), *one.kept_keys)}
+    stored = key_file(home, source).load()
+    return {name: value for name, value in stored.items() if value and name in declared - renewed}
 
 
 def _check_kind(manifest: Manifest, order: AccountOrder) -> None:
