@@ -119,6 +119,23 @@ class StepDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SignedOut:
+    """The service no longer takes the account's token: the next request wants a new one.
+
+    Whoever got one throws `KeysRenewed` into the exchange; an answer of None says that there is none.
+
+    Attributes:
+        where: The request that it turned away.
+    """
+
+    where: str
+
+
+class KeysRenewed(Exception):
+    """The keys that requests are filled with are new ones; thrown in answer to `SignedOut`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFile:
     """A file that a call brought back, until it is put in its place.
 
@@ -157,7 +174,10 @@ class Result:
     notes: tuple[str, ...] = ()
 
 
-Exchange = Generator[Request | Pause | StepDone, Answer | None, Result]
+Asked = Request | Pause | StepDone | SignedOut
+"""What a conversation asks for."""
+
+Exchange = Generator[Asked, Answer | None, Result]
 """A conversation: it yields what is to be done and is sent an Answer for each Request, None for the rest. A request
 that failed is thrown into it as the HabilisError that it failed with."""
 

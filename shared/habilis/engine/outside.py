@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from habilis.errors import HabilisError
-from habilis.messages import Answer, Mail, Pause, Request, Sent, StepDone, Streamed
+from habilis.messages import Answer, Asked, KeysRenewed, Mail, Pause, Request, Sent, SignedOut, StepDone, Streamed
 
 _T = TypeVar("_T")
 
@@ -104,32 +104,40 @@ class Outside:
     trace: Callable[[Traced], None] | None = None
 
     def drive(
-        self, exchange: Generator[Request | Pause | StepDone, Answer | None, _T], journal: Journal | None = None
+        self,
+        exchange: Generator[Asked, Answer | None, _T],
+        journal: Journal | None = None,
+        renew: Callable[[], bool] | None = None,
     ) -> _T:
         """Carry out what an exchange asks for until it returns; what goes wrong with it is thrown into it.
 
         Args:
             exchange: Not started yet. It may be over without having asked for anything.
             journal: Of an action; None for a call that changes nothing outside.
+            renew: Puts a new token among the keys that the exchange fills its requests with, and tells whether there
+                is one; None where nothing does.
         """
         try:
             asked = next(exchange)
             if journal is not None:
                 journal.begin()
             while True:
+                is_renewed = False
                 try:
+                    if isinstance(asked, SignedOut):
+                        is_renewed = renew is not None and renew()
                     answer = self._carry_out(asked, journal)
                 except HabilisError as error:
                     asked = exchange.throw(error)
                 else:
-                    asked = exchange.send(answer)
+                    asked = exchange.throw(KeysRenewed()) if is_renewed else exchange.send(answer)
         except StopIteration as done:
             value: _T = done.value
             return value
         finally:
             exchange.close()
 
-    def _carry_out(self, asked: Request | Pause | StepDone, journal: Journal | None) -> Answer | None:
+    def _carry_out(self, asked: Asked, journal: Journal | None) -> Answer | None:
         if isinstance(asked, Request):
             before = None if journal is None or asked.is_read else journal.before_first_byte
             if self.trace is None:
@@ -139,7 +147,7 @@ class Outside:
             self.sleep(asked.seconds)
             if self.trace is not None:
                 self.trace(Traced(where=asked.where, elapsed_s=asked.seconds))
-        elif journal is not None:
+        elif journal is not None and isinstance(asked, StepDone):
             journal.step_done(asked)
         return None
 

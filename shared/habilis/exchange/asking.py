@@ -1,5 +1,7 @@
 """One request of a manifest, carried through: sent once, until the service is ready, or page by page."""
 
+from functools import partial
+
 from habilis.exchange.fill import fill_request
 from habilis.exchange.pages import join_pages
 from habilis.exchange.sending import Course, Talk, send
@@ -16,7 +18,7 @@ def ask(template: RequestTemplate, scope: Scope, course: Course, *, where: str) 
     """
     if template.pages is not None:
         return (yield from join_pages(template, scope, course, where=where))
-    request = fill_request(template, scope, course.bounds, where=where)
+    fill = partial(fill_request, template, scope, course.bounds, where=where)
     if template.until is not None:
-        return (yield from poll(request, template, template.until, scope, course))
-    return (yield from send(request, template, scope, course))
+        return (yield from poll(fill, template, template.until, scope, course))
+    return (yield from send(fill(), template, scope, course, refill=fill))

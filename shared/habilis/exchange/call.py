@@ -14,7 +14,7 @@ from habilis.exchange.result import make_result
 from habilis.exchange.sending import Course, Talk, send
 from habilis.exchange.steps import Steps
 from habilis.manifest.model import RequestTemplate, Tool
-from habilis.messages import Answer, Exchange, Json, Pause, Request, StepDone
+from habilis.messages import Answer, Asked, Exchange, Json, Request
 from habilis.templating import Scope, Seen, apply_map
 
 
@@ -62,7 +62,7 @@ def _result(tool: Tool, last: tuple[Answer, Seen], scope: Scope, course: Course)
 
 def read_json(
     template: RequestTemplate, scope: Scope, bounds: Bounds, *, where: str
-) -> Generator[Request | Pause | StepDone, Answer | None, Json]:
+) -> Generator[Asked, Answer | None, Json]:
     """Yield one request, take its answer, return its parsed body; raises as `run_tool`."""
     _, seen = yield from ask(template, scope, Course(replace(bounds, is_read=True), scope.made), where=where)
     return seen.body

@@ -12,11 +12,10 @@ from habilis.exchange.filetypes import TOLD_BY_BYTES, is_binary, type_of
 from habilis.exchange.fill import Bounds
 from habilis.hosts import AllowedHosts, checked_url
 from habilis.manifest.model import Tool
-from habilis.messages import Answer, Json, Pause, Request, ResultFile, StepDone
+from habilis.messages import Answer, Asked, Json, Request, ResultFile
 from habilis.templating import MISSING, Missing, Place, Pointer, Scope, Seen
 
-Said = Request | Pause | StepDone
-Fetch = Callable[[Request], Generator[Said, Answer | None, tuple[Answer, Seen]]]
+Fetch = Callable[[Request], Generator[Asked, Answer | None, tuple[Answer, Seen]]]
 """Sends a request of a call and returns its good answer."""
 
 _FAMILIES = {"image": "image", "video": "video", "music": "audio"}
@@ -78,7 +77,7 @@ def brings_files(tool: Tool) -> bool:
 
 def bring_files(
     tool: Tool, seen: Seen, answer: Answer, scope: Scope, bounds: Bounds, fetch: Fetch
-) -> Generator[Said, Answer | None, Brought]:
+) -> Generator[Asked, Answer | None, Brought]:
     """Bring the files of a call's last answer.
 
     Args:
@@ -167,7 +166,7 @@ def _mimes(written: str, seen: Seen) -> list[str]:
     return [entry.partition(";")[0].strip().lower() if isinstance(entry, str) else "" for entry in entries]
 
 
-def _here(source: _Found, bounds: Bounds, fetch: Fetch) -> Generator[Said, Answer | None, _Bytes]:
+def _here(source: _Found, bounds: Bounds, fetch: Fetch) -> Generator[Asked, Answer | None, _Bytes]:
     if source.text:
         data, mime = decoded(source.text, where=source.where)
         return _Bytes(head=data, size=len(data), data=data, told=(source.mime, mime))

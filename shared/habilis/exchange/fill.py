@@ -12,14 +12,30 @@ from habilis.hosts import AllowedHosts, checked_url
 from habilis.manifest.model import RequestTemplate
 from habilis.messages import Request, Streamed
 from habilis.redaction import current
-from habilis.templating import MISSING, JsonTemplate, Scope, TextTemplate, fill_header
+from habilis.templating import MISSING, Condition, JsonTemplate, Scope, Seen, TextTemplate, fill_header
 
 _JSON_TYPE = "application/json"
 _FORM_TYPE = "application/x-www-form-urlencoded"
 _TEXTS = frozenset({"json", "jsonl", "csv", "xml", "text"})
 _READS = frozenset({"GET", "HEAD"})
 _NOWHERE = AllowedHosts(places=frozenset(), listed=())
+_UNAUTHORIZED = 401
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignOut:
+    """What shows that a service no longer takes a token: a status of 401, always.
+
+    Attributes:
+        expired: What shows it as well; None for nothing.
+    """
+
+    expired: Condition | None = None
+
+    def is_shown_by(self, seen: Seen, scope: Scope) -> bool:
+        """Whether an answer shows it."""
+        return seen.status == _UNAUTHORIZED or (self.expired is not None and self.expired.holds(scope, seen))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +49,7 @@ class Bounds:
         result_hosts: Hosts that files of a result are fetched from, beside `hosts`.
         download_to: A folder for answers that are files; "" where the call expects none.
         largest_file_bytes: Most bytes of such a file.
+        sign_out: What shows that the account's token is no longer taken; None where it has none that can be renewed.
     """
 
     hosts: AllowedHosts
@@ -41,6 +58,7 @@ class Bounds:
     result_hosts: AllowedHosts = _NOWHERE
     download_to: str = ""
     largest_file_bytes: int = 50 * 1024 * 1024
+    sign_out: SignOut | None = None
 
 
 def fill_request(

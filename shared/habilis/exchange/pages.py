@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from urllib.parse import urljoin
 
 from habilis.errors import HabilisError, UpstreamError, UpstreamProtocol
@@ -10,7 +11,7 @@ from habilis.exchange.links import next_link
 from habilis.exchange.placing import place
 from habilis.exchange.sending import Course, Talk, send
 from habilis.manifest.model import PagesRule, RequestTemplate
-from habilis.messages import Answer, Json, Pause, Request, StepDone
+from habilis.messages import Answer, Asked, Json, Request
 from habilis.templating import MISSING, Missing, Scope, Seen, is_nothing
 
 _MOST_BYTES = 32 * 1024 * 1024
@@ -21,7 +22,7 @@ _NUMBERED = frozenset({"page", "offset"})
 
 def read_pages(
     template: RequestTemplate, scope: Scope, bounds: Bounds, *, where: str, take: Callable[[Json], None]
-) -> Generator[Request | Pause | StepDone, Answer | None, tuple[str, ...]]:
+) -> Generator[Asked, Answer | None, tuple[str, ...]]:
     """Read a list page by page, or the one answer of a request without `pages`, handing each on as it comes.
 
     Args:
@@ -40,7 +41,7 @@ def read_pages(
     course = Course(bounds, scope.made)
     pages = _Pages(template, scope, course, where)
     while (asked := pages.following()) is not None:
-        answer, seen = yield from send(asked, template, scope, course)
+        answer, seen = yield from send(asked, template, scope, course, refill=pages.refill)
         take(seen.body)
         pages.saw(answer, seen)
     return tuple(pages.notes())
@@ -51,14 +52,18 @@ def join_pages(template: RequestTemplate, scope: Scope, course: Course, *, where
     pages = _Pages(template, scope, course, where, most_bytes=_MOST_BYTES)
     entries: list[Json] = []
     while (asked := pages.following()) is not None:
-        answer, seen = yield from send(asked, template, scope, course)
+        answer, seen = yield from send(asked, template, scope, course, refill=pages.refill)
         entries += pages.saw(answer, seen)
     course.journal.notes += pages.notes()
     return answer, Seen(status=seen.status, headers=seen.headers, body=entries)
 
 
 class _Pages:
-    """Where a list has come to: which request is next, and whether the service goes round in circles."""
+    """Where a list has come to: which request is next, and whether the service goes round in circles.
+
+    Attributes:
+        refill: Fills the last request anew.
+    """
 
     def __init__(
         self, template: RequestTemplate, scope: Scope, course: Course, where: str, *, most_bytes: int | None = None
@@ -75,13 +80,16 @@ class _Pages:
         self._known: set[str] = set()
         self._asked: Request | None = None
         is_numbered = self._rule is not None and self._rule.by in _NUMBERED
-        self._next: Request | None = self._request(self._rule.start if self._rule and is_numbered else MISSING)
+        first = self._rule.start if self._rule and is_numbered else MISSING
+        self.refill: Callable[[], Request] = partial(self._request, first)
+        self._next: Callable[[], Request] | None = self.refill
 
     def following(self) -> Request | None:
         """The request for the next page; None behind the last one, and where enough was read."""
         if self._next is None or self._is_cut():
             return None
-        self._asked, self._next = self._next, None
+        self.refill, self._next = self._next, None
+        self._asked = self.refill()
         return self._asked
 
     def saw(self, answer: Answer, seen: Seen) -> list[Json]:
@@ -133,26 +141,26 @@ class _Pages:
             return int(value[:15])
         return value if isinstance(value, int) and not isinstance(value, bool) else self._total
 
-    def _after(self, rule: PagesRule, seen: Seen, entries: Sequence[Json]) -> Request | None:
+    def _after(self, rule: PagesRule, seen: Seen, entries: Sequence[Json]) -> Callable[[], Request] | None:
         if rule.by in _NUMBERED:
             is_last = len(entries) < max(rule.size, 1) or (self._total is not None and self._count >= self._total)
             number = rule.start + (self._read if rule.by == "page" else self._count)
-            return None if is_last else self._request(number)
+            return None if is_last else partial(self._request, number)
         told = next_link(seen.headers.get("link", "")) if rule.next is None else rule.next.pick(seen)
         if is_nothing(told):
             return None
         if rule.by == "cursor":
             self._require_new(json.dumps(told), "the same cursor")
-            return self._request(told)
+            return partial(self._request, told)
         assert self._asked is not None  # noqa: S101 - this is about its answer
         try:
             url = urljoin(self._asked.url, told if isinstance(told, str) else "")
         except ValueError:
             url = ""
-        request = self._request(url=url)
         self._known.add(self._asked.url)
-        self._require_new(request.url, "the same address")
-        return request
+        following = partial(self._request, url=url)
+        self._require_new(following().url, "the same address")
+        return following
 
     def _request(self, position: Json | Missing = MISSING, *, url: str | None = None) -> Request:
         """The request for a page: at a position, or at the address that an answer gave."""

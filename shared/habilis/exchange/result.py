@@ -6,12 +6,12 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from habilis.exchange.bodies import content_type
-from habilis.exchange.files import Fetch, Said, bring_files
+from habilis.exchange.files import Fetch, bring_files
 from habilis.exchange.filetypes import type_of
 from habilis.exchange.fill import Bounds
 from habilis.exchange.words import is_web_page
 from habilis.manifest.model import ResultTemplate, Tool
-from habilis.messages import Answer, Json, Result, ResultFile
+from habilis.messages import Answer, Asked, Json, Result, ResultFile
 from habilis.redaction import clean
 from habilis.templating import MISSING, Missing, Scope, Seen, pick
 
@@ -22,7 +22,7 @@ _LINK = re.compile(r"https?://[^\s/?#@\\<>\"]+(?:[/?#][^\s\\<>\"]*)?", re.IGNORE
 
 def make_result(
     tool: Tool, seen: Seen, answer: Answer, scope: Scope, bounds: Bounds, fetch: Fetch
-) -> Generator[Said, Answer | None, Result]:
+) -> Generator[Asked, Answer | None, Result]:
     """Bring the files of a call's last answer, and return what the agent is told.
 
     Args:

@@ -7,13 +7,13 @@ from habilis.errors import ArgsInvalid, HabilisError, ResponseTooLarge, Upstream
 from habilis.exchange.asking import ask
 from habilis.exchange.sending import Course
 from habilis.manifest.model import Loop, Step, Tool
-from habilis.messages import Answer, Json, Pause, Request, StepDone
+from habilis.messages import Answer, Asked, Json, StepDone
 from habilis.templating import MISSING, FileValue, Missing, Scope, Seen
 
 _FILES = "files"
 _OF_A_RUN = frozenset({"item", "index", "file"})
 
-StepTalk = Generator[Request | Pause | StepDone, Answer | None, None]
+StepTalk = Generator[Asked, Answer | None, None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """A request repeated until the service is ready."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from habilis.errors import UpstreamTimeout
@@ -14,8 +15,8 @@ _SHORTEST_TOLD_S = 0.5
 """A service that says 0 is not asked without a pause."""
 
 
-def poll(request: Request, template: RequestTemplate, rule: UntilRule, scope: Scope, course: Course) -> Talk:
-    """Send a filled request until the service is ready, and return that answer.
+def poll(fill: Callable[[], Request], template: RequestTemplate, rule: UntilRule, scope: Scope, course: Course) -> Talk:
+    """Send the request that `fill` gives until the service is ready, and return that answer.
 
     Raises:
         UpstreamTimeout: It was not ready in time.
@@ -24,8 +25,11 @@ def poll(request: Request, template: RequestTemplate, rule: UntilRule, scope: Sc
     """
     failing = None if rule.fail is None else replace(template, ok=replace(template.ok, fail_when=rule.fail))
     began_s = course.gone_s
+    request, renewals = fill(), course.renewals
     while True:
-        answer, seen = yield from send(request, template, scope, course)
+        if course.renewals > renewals:
+            request, renewals = fill(), course.renewals
+        answer, seen = yield from send(request, template, scope, course, refill=fill)
         if failing is not None:
             check_answer(seen, answer, failing, scope=scope, where=request.where, is_read=request.is_read)
         if rule.when.holds(scope, seen):
