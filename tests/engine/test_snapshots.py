@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from habilis.engine.accounts import AccountOrder, add_account, allow_private
+from habilis.engine.fresh import LiveKeys
 from habilis.engine.installs import install, plan_install
 from habilis.engine.snapshots import DAYS, read_source, snapshot_all, snapshot_project
 from habilis.errors import NotFound
@@ -192,7 +193,7 @@ def paged_source(most=100):
 def read_paged(world, service, source):
     bounds = Bounds(hosts=AllowedHosts.of(["numbers.example"], {}), private_hosts=frozenset(), is_read=True)
     outside = replace(world.outside, transport=service)
-    return read_source(source, {}, bounds, last_days(world.clock(), DAYS), outside)
+    return read_source(source, LiveKeys(keys={}), bounds, last_days(world.clock(), DAYS), outside)
 
 
 def test_a_source_whose_rows_come_in_pages_is_read_to_its_end(world):

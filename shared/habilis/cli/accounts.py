@@ -74,7 +74,7 @@ def accounts_ls(desk: Desk, project: str) -> None:
         (
             ("* " if view.is_default else "  ") + view.id,
             view.service or "-",
-            view.fault or ("ready" if view.is_ready else "needs keys"),
+            _state(view),
             f"channel {view.kind}" if view.kind else "",
             ", ".join(f"{key.name} {'set' if key.is_set else 'not set'}" for key in view.keys),
             f"used by {', '.join(view.used_by)}" if view.used_by else "",
@@ -82,6 +82,15 @@ def accounts_ls(desk: Desk, project: str) -> None:
         for view in views
     ]
     desk.show({"accounts": views}, columns(rows) or [f"None yet. Add one: habilis accounts add {project} ABILITY"])
+
+
+def _state(view: engine.AccountView) -> str:
+    """How an account is, in a word, and what to do about it."""
+    if view.fault or not view.is_ready:
+        return view.fault or "needs keys"
+    if view.health.state == "ok":
+        return "ready"
+    return f"{'needs a new sign-in' if view.health.state == 'needs_sign_in' else 'ready'}: {view.health.why}"
 
 
 @accounts.command("set", short_help="Set a key of an ACCOUNT of PROJECT.")

@@ -1,6 +1,7 @@
 """One call, from the order to the reply: asked about, sent and written down, or rehearsed."""
 
 from dataclasses import replace
+from functools import partial
 
 from habilis.engine.actions import ActionJournal, activity_log
 from habilis.engine.approvals import Approval, ask_approval
@@ -76,12 +77,15 @@ def send_call(call: Prepared, outside: Outside, folder: str, journal: ActionJour
     Raises:
         HabilisError: As `call_tool`.
     """
-    found = call.found
+    found, renew = call.found, None
+    if found.signed_in is not None:
+        found.signed_in.freshen(outside)
+        renew = partial(found.signed_in.renew, outside)
     if found.manifest.smtp is None:
         bounds = found.bounds
         if folder:
             bounds = replace(bounds, download_to=folder, largest_file_bytes=outside.largest_file_bytes)
-        return outside.drive(run_tool(found.tool, call.scope, bounds), journal)
+        return outside.drive(run_tool(found.tool, call.scope, bounds), journal, renew)
     from habilis.engine.mails import post  # most calls are no mails
     from habilis.exchange.mail import run_mail
 

@@ -19,6 +19,7 @@ from habilis.cassettes import (
 )
 from habilis.engine.calls import send_call
 from habilis.engine.files import file_value, wanted_facts
+from habilis.engine.fresh import LiveKeys
 from habilis.engine.mails import mail_as_data
 from habilis.engine.outside import Outside
 from habilis.engine.preparing import Prepared
@@ -149,7 +150,7 @@ class _Run:
         keys = self._keys()
         hosts = AllowedHosts.of(self._manifest.hosts, keys)
         bounds = Bounds(hosts=hosts, private_hosts=frozenset(), is_read=True)
-        return read_source(source, keys, bounds, last_days(self._case.now, DAYS), self._outside)
+        return read_source(source, LiveKeys(keys=keys), bounds, last_days(self._case.now, DAYS), self._outside)
 
     def call(self) -> Result:
         """What the case's tool comes to."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from habilis.engine.accounts.finding import find_account
+from habilis.engine.fresh import fresh_keys
 from habilis.engine.outside import Outside
 from habilis.engine.resolve import load_keys, pointing_at, require_sign_in
 from habilis.errors import NotFound, SecretMissing
@@ -54,11 +55,18 @@ def read_choices(home: Home, project: str, account: str, name: str, outside: Out
             hint=f"set it first: habilis accounts set {project} {account} {first}",
         )
     require_sign_in(manifest, found, keys, where=where)
-    scope = Scope({}, keys, Made(now=outside.now(), call_id=outside.token()))
-    bounds = Bounds(hosts=AllowedHosts.of(manifest.hosts, keys), private_hosts=found.private_hosts, is_read=True)
+    with pointing_at(found):
+        live = fresh_keys(home, manifest, found, outside)
+    scope = Scope({}, live.keys, Made(now=outside.now(), call_id=outside.token()))
+    bounds = Bounds(
+        hosts=AllowedHosts.of(manifest.hosts, live.keys),
+        private_hosts=found.private_hosts,
+        is_read=True,
+        sign_out=live.sign_out,
+    )
     picking = Picking(rule, scope, where)
     with pointing_at(found):
-        notes = outside.drive(read_pages(rule.request, scope, bounds, where=where, take=picking.take))
+        notes = outside.drive(read_pages(rule.request, scope, bounds, where=where, take=picking.take), renew=live.renew)
     return KeyChoices(key=name, label=key.label, choices=tuple(picking.found.values()), notes=notes)
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from habilis.engine.health import worst_health
 from habilis.engine.resolve import CONNECTION, SENDER, load_keys, missing_keys, wanting
 from habilis.engine.workspace import Ability, Workspace, open_workspace
 from habilis.errors import HabilisError, ManifestInvalid
@@ -103,6 +104,9 @@ def _missing(home: Home, manifest: Manifest, account: Account) -> str:
     except HabilisError as error:
         return f"keys that can be read: {error.message}"
     lacks = wanting(manifest, keys)
+    if not lacks:
+        health = worst_health(home, [manifest], account, keys)
+        return f"a new sign-in: {health.why}" if health.state == "needs_sign_in" else ""
     return f"the key {lacks}" if missing_keys(manifest, keys) else lacks
 
 

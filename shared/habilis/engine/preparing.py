@@ -39,6 +39,12 @@ class Prepared:
         scope = Scope(self.arguments, self.found.keys, self.made)
         return scope.with_values({"files": list(self.files)}) if self.asset else scope
 
+    @property
+    def shown_scope(self) -> Scope:
+        """What its templates are filled with to be shown: a token that is got when it is sent stands by its name."""
+        live = self.found.signed_in
+        return self.scope if live is None else replace(self.scope, keys=live.shown_keys)
+
 
 def prepare_call(
     home: Home,

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from habilis.engine.workspace import Ability, Workspace
 from habilis.errors import AddressNotAllowed, ArgsInvalid, HabilisError, ManifestInvalid, NotFound, SecretMissing
@@ -17,6 +18,9 @@ from habilis.messages import Json
 from habilis.records import Account
 from habilis.redaction import current
 from habilis.signin.ways import is_ready, way_in_use
+
+if TYPE_CHECKING:
+    from habilis.engine.fresh import SignedIn
 
 CONNECTION = "connection"
 """The argument by which a call names its account, where a project has more than one."""
@@ -51,12 +55,14 @@ class Found:
     Attributes:
         account: None for a tool of an ability that needs no keys.
         keys: What the account holds of the names that the ability declares.
+        signed_in: The account as one whose token runs out, which puts new tokens among the keys; None where it is none.
     """
 
     manifest: Manifest
     tool: Tool
     account: Account | None
     keys: Mapping[str, str]
+    signed_in: "SignedIn | None" = None
 
     @property
     def bounds(self) -> Bounds:
@@ -66,6 +72,7 @@ class Found:
             private_hosts=self.account.private_hosts if self.account else frozenset(),
             is_read=self.tool.role == "read",
             result_hosts=AllowedHosts.of(self.manifest.result_hosts, self.keys),
+            sign_out=self.signed_in.sign_out if self.signed_in else None,
         )
 
 
@@ -99,7 +106,12 @@ def resolve_call(home: Home, workspace: Workspace, order: CallOrder) -> Found:
     keys = load_keys(home, manifest, account) if account else {}
     if account is not None:
         require_ready(manifest, account, keys, where=f"tool '{tool.name}'")
-    return Found(manifest=manifest, tool=tool, account=account, keys=keys)
+    found = Found(manifest=manifest, tool=tool, account=account, keys=keys)
+    if account is None or not manifest.kept_keys:
+        return found
+    from habilis.engine.fresh import signed_in  # most accounts have keys that do not run out
+
+    return replace(found, signed_in=signed_in(home, manifest, account, keys))
 
 
 def named_account(tool: Tool, arguments: dict[str, Json], *, named: str) -> str:
@@ -199,6 +211,11 @@ def load_keys(home: Home, manifest: Manifest, account: Account) -> dict[str, str
 def key_file(home: Home, account: Account) -> KeyFile:
     """The account's keys, kept for the life of the process: an unchanged file is not read again."""
     return _key_file(f"{home.private}/{account.folder}/.env")
+
+
+def key_path(home: Home, account: Account) -> Path:
+    """Where the account's keys lie."""
+    return home.private / account.folder / ".env"
 
 
 @lru_cache(maxsize=512)

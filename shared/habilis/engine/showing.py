@@ -35,7 +35,7 @@ def show_requests(call: Prepared) -> list[dict[str, Json]]:
         return [_mail(call, call.found.manifest.smtp)]
     names = {file.path: str(file["name"]) for file in call.files}
     with pointing_at(call.found.account):
-        planned = plan_tool(call.found.tool, call.scope, call.found.bounds)
+        planned = plan_tool(call.found.tool, call.shown_scope, call.found.bounds)
     shown = [_planned_as_data(one, names) for one in planned]
     texts = {
         text: f"<{file.size:,} bytes of {file['name']} as base64>"
@@ -50,7 +50,7 @@ def _mail(call: Prepared, smtp: SmtpTemplate) -> dict[str, Json]:
     from habilis.exchange.mail import run_mail
 
     with pointing_at(call.found.account):
-        exchange = run_mail(call.found.tool, smtp, call.scope, call.found.bounds)
+        exchange = run_mail(call.found.tool, smtp, call.shown_scope, call.found.bounds)
         mail = next(exchange)
     exchange.close()
     return mail_as_data(mail)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from habilis.engine.fresh import LiveKeys, fresh_keys
 from habilis.engine.outside import Outside
 from habilis.engine.resolve import load_keys, pointing_at, wanting
 from habilis.engine.workspace import Workspace, open_workspace
@@ -100,16 +101,16 @@ def snapshot_all(home: Home, outside: Outside, *, actor: str) -> list[SnapshotRe
     return reports
 
 
-def read_source(source: Source, keys: Mapping[str, str], bounds: Bounds, window: Window, outside: Outside) -> Snapshot:
+def read_source(source: Source, live: LiveKeys, bounds: Bounds, window: Window, outside: Outside) -> Snapshot:
     """What a source says of the days; HabilisError when one of its requests does not come back well."""
     made = Made(now=outside.now(), call_id=outside.token())
-    scope = Scope(arguments=window.arguments(), keys=keys, made=made)
+    scope = Scope(arguments=window.arguments(), keys=live.keys, made=made)
     where = f"source '{source.name}'"
     reading = Reading(source, window=window, scope=scope)
     notes: list[str] = []
     for number, request in enumerate(source.requests):
         exchange = read_pages(request.request, scope, bounds, where=where, take=partial(reading.take, number))
-        notes += outside.drive(exchange)
+        notes += outside.drive(exchange, renew=live.renew)
     snapshot = reading.snapshot()
     return replace(snapshot, notes=(*snapshot.notes, *notes))
 
@@ -139,9 +140,15 @@ def _read_source(
         lacks = wanting(manifest, keys)
         if lacks:
             return replace(report, fault=f"the account lacks {lacks}"), None
-        bounds = Bounds(hosts=AllowedHosts.of(manifest.hosts, keys), private_hosts=account.private_hosts, is_read=True)
         with pointing_at(account):
-            snapshot = read_source(source, keys, bounds, window, outside)
+            live = fresh_keys(home, manifest, account, outside)
+            bounds = Bounds(
+                hosts=AllowedHosts.of(manifest.hosts, live.keys),
+                private_hosts=account.private_hosts,
+                is_read=True,
+                sign_out=live.sign_out,
+            )
+            snapshot = read_source(source, live, bounds, window, outside)
     except HabilisError as error:
         return replace(report, fault=str(error)), None
     return replace(report, rows=len(snapshot.rows), notes=(*map(str, snapshot.dropped), *snapshot.notes)), snapshot

@@ -6,7 +6,7 @@ Source: RFC 7523 section 2.1; the claims as Google documents them for server app
 from contextlib import suppress
 from datetime import datetime
 
-from habilis.errors import ArgsInvalid, SecretMalformed, TooLarge
+from habilis.errors import ArgsInvalid, NeedsReconnect, SecretMalformed, SignInFailed, TooLarge
 from habilis.exchange.fill import Bounds
 from habilis.hosts import checked_url
 from habilis.manifest.model import ServiceAccountFlow
@@ -15,7 +15,7 @@ from habilis.reading import read_json
 from habilis.redaction import current
 from habilis.signin.client import TOKEN_ADDRESS
 from habilis.signin.talk import Talk
-from habilis.signin.tokens import TokenSet, read_tokens
+from habilis.signin.tokens import TokenSet, read_tokens, skew_hint
 from habilis.templating import Scope
 
 _GRANT = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
@@ -55,7 +55,12 @@ def mint(flow: ServiceAccountFlow, key_file: bytes, *, scope: Scope, bounds: Bou
         largest_bytes=1024 * 1024,
     )
     assert answer is not None  # noqa: S101 - who is sent a Request answers it
-    return read_tokens(answer, now=now)
+    try:
+        return read_tokens(answer, now=now)
+    except NeedsReconnect as error:
+        # Nobody signs in here: it is the key, what it may do, or this machine's clock.
+        hint = skew_hint(answer.headers, now) or "see whether the service account still has this key"
+        raise SignInFailed(error.message, where=error.where, hint=hint) from None
 
 
 def _statement(flow: ServiceAccountFlow, key_file: bytes, audience: str, now: datetime) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from habilis.engine.accounts.finding import no_account
+from habilis.engine.health import WELL, Health, worst_health
 from habilis.engine.resolve import key_file, wanting
 from habilis.engine.workspace import Workspace, open_workspace
 from habilis.errors import HabilisError
@@ -66,6 +67,7 @@ class AccountView:
         used_by: Ids of the abilities that use it.
         is_ready: Whether every required key is set, and one way to sign in where there are ways.
         needs: What it lacks before it is ready, in words; "" for nothing.
+        health: How its sign-in is.
         fault: Why its record or its keys cannot be read; "" when they can.
     """
 
@@ -82,6 +84,7 @@ class AccountView:
     is_ready: bool
     ways: tuple[WayState, ...] = ()
     needs: str = ""
+    health: Health = WELL
     created_by: str = ""
     created_at: str = ""
     publications: tuple[Mapping[str, str], ...] = ()
@@ -128,6 +131,7 @@ def _view(home: Home, workspace: Workspace, account: Account) -> AccountView:
         is_ready=bool(manifests) and not fault and not lacks,
         ways=tuple(_ways(manifests, stored)),
         needs="" if fault else lacks,
+        health=worst_health(home, manifests, account, stored),
         created_by=account.created_by,
         created_at=stamp(account.created_at),
         publications=tuple(
