@@ -52,10 +52,9 @@ def test_a_service_may_call_back_over_http_and_never_say_no():
         ("callback: https", "callback: http", "found 'http'; expected https; did you mean 'https'?"),
         ('equals: "false"', "equals: false", 'expected text; found false; quote it'),
         ("param: success, ", "", "connect.denied.param: missing"),
-        ("flow: redirect", "flow: redirct", "redirect, cloud, service_account; did you mean 'redirect'?"),
-        ("flow: redirect", "flow: oauth2", "connect.flow: this version of Habilis does not sign in by oauth2; it"),
-        ("flow: redirect", "flow: session", "does not sign in by session; it comes later"),
-        ("  flow: redirect\n", "", "connect.flow: missing; expected one of redirect, cloud, service_account"),
+        ("flow: redirect", "flow: redirct", "expected one of redirect, oauth2, cloud, device, service_"),
+        ("flow: redirect", "flow: redirct", "did you mean 'redirect'?"),
+        ("  flow: redirect\n", "", "connect.flow: missing; expected one of redirect, oauth2, cloud, device, service_"),
         ("returns: { PRESS_SITE: site_url, PRESS_TOKEN: password }", "returns: {}", "found none; expected at least 1"),
         ("site_url", '"site url"', "expected the name of a query parameter"),
     ],
@@ -98,6 +97,7 @@ def test_several_ways_to_sign_in_are_read_in_their_order():
 
 def test_the_first_redirect_is_the_button_wherever_it_stands():
     redirect = "  - " + CONNECT.removeprefix("connect:\n").strip().replace("\n", "\n  ") + "\n"
+    redirect = redirect.replace("PRESS_TOKEN", "PRESS_KEY_FILE")
 
     manifest = loaded(WITH_GOOGLE.replace("id: press\n", redirect + "id: press\n", 1))
 
@@ -109,12 +109,14 @@ def test_the_first_redirect_is_the_button_wherever_it_stands():
     ("old", "new", "expected"),
     [
         ("    provider: google\n", "", "7:5 connect[0].provider: missing; it is required here"),
-        ("    flow: cloud\n", "    flow: device\n", "8:11 connect[0].flow: this version of Habilis does not sign"),
+        ("    flow: cloud\n", "    flow: device\n", "9:5 connect[0].provider: unknown field"),
         ("provider: google", "providr: google", "connect[0].providr: unknown field; did you mean 'provider'?"),
-        ("refresh_env: PRESS_REFRESH", "refresh_env: PRES_REFRESH", "did you mean 'PRESS_REFRESH'?"),
+        ("refresh_env: PRESS_REFRESH", "refresh_env: press", "connect[0].refresh_env: 'press' is no key name"),
+        ("token_env: PRESS_TOKEN", "token_env: PRES_TOKEN", "did you mean 'PRESS_TOKEN'?"),
+        ("label: Connect with Google", "label: ''", "connect[0].label: found nothing; expected text"),
         ("key_file: PRESS_KEY_FILE", "key_file: KEY", "connect[1].key_file: KEY is not declared in auth"),
         ("https://api.example.com/token", "https://evil.test/token", "evil.test is not in hosts"),
-        ("{ env: PRESS_TOKEN, optional: true }", "{ env: PRESS_TOKEN }", "a service account's token is never stored"),
+        ("{ env: PRESS_TOKEN, optional: true }", "{ env: PRESS_TOKEN }", "this token is never stored"),
     ],
 )  # fmt: skip
 def test_a_way_that_cannot_work_is_a_fault_at_install(old, new, expected):

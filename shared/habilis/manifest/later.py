@@ -11,7 +11,6 @@ _TRANSPORTS = {
     "mcp": "hosts no MCP servers",
     "builtin": "keeps `builtin` for parts of its own",
 }
-_FLOWS = ("oauth2", "client_credentials", "session", "device")
 
 _ONE_WAY = "this version of Habilis neither asks after a publish nor takes one back; leave this out"
 _NO_PROGRAMS = "this version of Habilis runs no programs"
@@ -53,9 +52,7 @@ def other_transport(root: Part, faults: Faults) -> bool:
 
 
 def unknown_flow(flow: Json) -> str:
-    """Why a way to sign in is not taken: it comes later, is misspelt, or is unknown."""
-    if isinstance(flow, str) and flow in _FLOWS:
-        return f"this version of Habilis does not sign in by {flow}; it comes later"
+    """Why a way to sign in is not taken: it is missing, misspelt, or unknown."""
     known = f"expected one of {', '.join(shape.FLOWS)}"
     if flow is None:
         return f"missing; {known}"
@@ -69,16 +66,27 @@ def unknown_field(owner: type[shape.Shape], name: str) -> str:
         return later
     known = _fields(owner)
     meant = suggestion(name, known)
-    places = [place for other, place in _PLACES.items() if name in _fields(other)]
+    places = {place for other, place in _PLACES.items() if name in _fields(other)} - {_PLACES.get(owner)}
     if not meant and len(places) == 1:
-        return f"unknown field here; it belongs in {places[0]}"
+        return f"unknown field here; it belongs in {places.pop()}"
     return f"unknown field{meant or '; known here are ' + ', '.join(known)}"
 
 
 _PLACES: Mapping[type[shape.Shape], str] = {
     shape.ManifestShape: "the file itself, not indented",
     shape.AuthShape: "an entry of `auth`",
-    shape.RedirectShape: "`connect`",
+    **dict.fromkeys(
+        (
+            shape.RedirectShape,
+            shape.OAuth2Shape,
+            shape.CloudShape,
+            shape.DeviceShape,
+            shape.ServiceAccountShape,
+            shape.ClientCredentialsShape,
+            shape.SessionShape,
+        ),
+        "`connect`",
+    ),
     shape.ToolShape: "a tool",
     shape.StepShape: "a step",
     shape.RequestShape: "`request`",

@@ -1,11 +1,11 @@
 """From what is written to what is meant: every field is there, with its default where the person left it out."""
 
-from collections.abc import Iterable
 from typing import Any, cast
 
 from habilis.manifest import shape
 from habilis.manifest.contracts import CONTRACTS, DESCRIPTIONS, ContractName
 from habilis.manifest.merged import request_of
+from habilis.manifest.settled_ways import settled_way
 from habilis.manifest.written import expression, is_template
 from habilis.messages import Json
 
@@ -39,7 +39,7 @@ def settled(written: shape.ManifestShape, *, folder: str, content_hash: str) -> 
         "avatar": written.avatar or "",
         "cost": written.cost or "",
         "auth": [_key(key, defaults) for key in written.auth],
-        "ways": [_way(way) for way in _ways(written.connect)],
+        "ways": [settled_way(way, defaults) for way in _ways(written.connect)],
         "tools": [_tool(tool, defaults, is_publisher=tool.name in publishers) for tool in written.tools],
         "channels": [_channel(kind) for kind in written.channels],
         "provides": [_provided(name, provided, written) for name, provided in written.provides if provided],
@@ -213,29 +213,10 @@ def _derived(one: shape.DerivedShape) -> dict[str, Any]:
     }
 
 
-def _ways(connect: object) -> Iterable[object]:
+def _ways(connect: shape.ConnectShape | None) -> list[shape.WayShape]:
     if connect is None:
-        return ()
-    return connect if isinstance(connect, list) else (connect,)
-
-
-def _way(way: object) -> dict[str, Any]:
-    if isinstance(way, shape.CloudShape):
-        return {**way.model_dump(), "refresh_env": way.refresh_env or ""}
-    if isinstance(way, shape.ServiceAccountShape):
-        return {**way.model_dump(), "label": way.label or "Service account"}
-    redirect = cast("shape.RedirectShape", way)
-    denied = redirect.denied
-    return {
-        "flow": redirect.flow,
-        "label": redirect.label,
-        "url": redirect.url,
-        "needs": redirect.needs,
-        "callback_params": redirect.callback_params,
-        "needs_https": redirect.callback == "https",
-        "returns": redirect.returns,
-        "denied": [denied.param, denied.equals] if denied else None,
-    }
+        return []
+    return connect if isinstance(connect, list) else [connect]
 
 
 def _smtp(smtp: shape.SmtpShape) -> dict[str, Json]:

@@ -210,7 +210,7 @@ class Manifest:
         identity: How the account's name at the service is read; None where it is not.
         public_keys: Keys that are no secrets: declared so, or picked from a list, or a site's address, which every link
             of it shows, or what a mail server and a sender are called.
-        required_keys: Keys without which an account is not ready.
+        required_keys: Keys without which an account is not ready, beside those of a way to sign in.
         kept_keys: Keys that signing in writes: never shown as fields, and not all of them are in `auth`.
     """
 
@@ -256,8 +256,9 @@ class Manifest:
         tokens = [way.token_env for way in self.ways if not isinstance(way, RedirectFlow)]
         told_of_tokens = {make(token) for token in tokens for make in (expiry_key, missing_scopes_key)}
         object.__setattr__(self, "public_keys", public | told_of_tokens)
-        object.__setattr__(self, "required_keys", tuple(key.env for key in self.auth if not key.optional))
         kept = dict.fromkeys(name for way in self.ways for name in way.kept_keys)
+        required = (key.env for key in self.auth if not key.optional and key.env not in kept)
+        object.__setattr__(self, "required_keys", tuple(required))
         object.__setattr__(self, "kept_keys", tuple(kept))
 
     @property

@@ -31,6 +31,11 @@ def missing_scopes_key(token_env: KeyName) -> KeyName:
     return KeyName(f"{token_env}_MISSING_SCOPES")
 
 
+def redirect_uri_key(client_id_env: KeyName) -> KeyName:
+    """The key that holds which callback an application was registered for."""
+    return KeyName(f"{client_id_env}_REDIRECT_URI")
+
+
 def _token_keys(token_env: KeyName, refresh_env: str) -> tuple[KeyName, ...]:
     kept = (token_env, expiry_key(token_env), missing_scopes_key(token_env))
     return (*kept, KeyName(refresh_env)) if refresh_env else kept
@@ -88,7 +93,7 @@ class RegisterRule:
     @property
     def redirect_uri_env(self) -> KeyName:
         """The key that keeps which callback it was registered for."""
-        return KeyName(f"{self.client_id_env}_REDIRECT_URI")
+        return redirect_uri_key(self.client_id_env)
 
     @property
     def kept_keys(self) -> tuple[KeyName, ...]:

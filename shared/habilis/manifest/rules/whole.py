@@ -10,8 +10,10 @@ from habilis.manifest.rules.named import check_once, named
 from habilis.manifest.rules.placeholders import Fillable, check_placeholders, compiled, said
 from habilis.manifest.rules.reach import Reach, Whole, check_hosts
 from habilis.manifest.rules.requests import with_defaults
-from habilis.manifest.rules.signin import check_keys, check_ways, made_keys
+from habilis.manifest.rules.signin import check_keys
 from habilis.manifest.rules.steps import check_call
+from habilis.manifest.rules.ways import check_ways
+from habilis.manifest.rules.writes import kept_keys
 from habilis.manifest.schemas import argument_names, check_input
 from habilis.templating import compile_text
 
@@ -32,7 +34,7 @@ def check(root: Part, folder: str, faults: Faults) -> None:
     if root.at("id").value is None:
         _check_folder(folder, faults)
     declared = named(root.at("auth"), "env")
-    keys = None if declared is None else declared | made_keys(root)
+    keys = None if declared is None else declared | kept_keys(root)
     whole = Whole(root=root, reach=_reach(root, keys, faults), keys=keys, faults=faults)
     whole = with_defaults(whole)
     check_keys(whole)
@@ -41,7 +43,7 @@ def check(root: Part, folder: str, faults: Faults) -> None:
     _check_channels(whole)
     _check_contracts(whole)
     check_sources(whole)
-    check_ways(whole)
+    check_ways(whole, declared)
 
 
 def _check_folder(folder: str, faults: Faults) -> None:

@@ -24,15 +24,20 @@ from habilis.manifest.shape.requests import (
     SignShape,
     UntilShape,
 )
-from habilis.manifest.shape.signin import (
+from habilis.manifest.shape.signin import AuthShape, SmtpShape
+from habilis.manifest.shape.ways import (
     FLOWS,
     TAGS,
-    AuthShape,
+    ClientCredentialsShape,
     CloudShape,
     ConnectShape,
+    DeviceShape,
+    OAuth2Shape,
     RedirectShape,
+    RegisterShape,
     ServiceAccountShape,
-    SmtpShape,
+    SessionShape,
+    WayShape,
 )
 from habilis.manifest.shape.words import Dashed, Icon, Id, Line, MaybeLine, Picture, Shape, SourceText, WebAddress
 
@@ -42,20 +47,25 @@ __all__ = [
     "AuthShape",
     "CallShape",
     "ChannelShape",
+    "ClientCredentialsShape",
     "CloudShape",
     "ConnectShape",
     "DefaultsShape",
     "DerivedShape",
+    "DeviceShape",
     "ManifestShape",
+    "OAuth2Shape",
     "OkShape",
     "PagesShape",
     "ProvidedShape",
     "ProvidesShape",
     "RedirectShape",
+    "RegisterShape",
     "RequestShape",
     "ResultShape",
     "RetryShape",
     "ServiceAccountShape",
+    "SessionShape",
     "Shape",
     "SharedShape",
     "SignShape",
@@ -65,6 +75,7 @@ __all__ = [
     "StepShape",
     "ToolShape",
     "UntilShape",
+    "WayShape",
 ]
 
 
