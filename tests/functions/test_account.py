@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from tests.functions.site import error
@@ -35,7 +36,7 @@ def test_no_part_of_a_key_is_ever_shown(site, path, role):
 
     assert reply.status_code == 200
     assert not any(TOKEN[at : at + 4] in reply.text for at in range(len(TOKEN) - 3))
-    assert str(len(TOKEN)) not in json.dumps(reply.json).replace(reply.json.get("created_at", "-"), "")
+    assert str(len(TOKEN)) not in re.sub(r'"created_at": "[^"]*"', "", json.dumps(reply.json))
 
 
 def test_one_key_is_set_and_counts_at_once(site):
