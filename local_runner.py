@@ -83,22 +83,25 @@ def read_rows(path: Path = ROOT / "infra" / "functions.yaml") -> list[Row]:
 class Runner:
     """The functions of one home on loopback, their relay on a port of its own, and the schedule; runs until closed.
 
+    Where the environment names a relay (HABILIS_RELAY_URL), the functions sign in through that one.
+
     Attributes:
         url: Where the functions answer, no slash at the end.
-        relay_url: Where the relay answers.
+        relay_url: Where the relay answers that sign-ins go through.
         token: An admin token, new for each run.
     """
 
-    def __init__(self, home: Path, *, port: int = 0, start: datetime | None = None) -> None:
+    def __init__(self, home: Path, *, port: int = 0, relay_port: int = 0, start: datetime | None = None) -> None:
         """Make the home where it is missing, and start.
 
         Args:
             home: The home's folder.
             port: Of the functions; 0 takes a free one.
+            relay_port: Of the relay, likewise.
             start: What time it is to be, with a zone; None for the real one.
 
         Raises:
-            Busy: Something else listens on the port.
+            Busy: Something else listens on a port.
             HabilisError, OSError: The home cannot be made.
         """
         self.rows = read_rows()
@@ -107,15 +110,22 @@ class Runner:
         self._stopped = threading.Event()
         self._stack = ExitStack()
         with ExitStack() as stack:
-            engine, relay = stack.enter_context(_listen(port)), stack.enter_context(_listen(0))
-            self.url, self.relay_url = (f"http://127.0.0.1:{one.getsockname()[1]}" for one in (engine, relay))
+            engine = stack.enter_context(_listen(port))
+            self.url, self.relay_url = _address(engine), os.environ.get("HABILIS_RELAY_URL", "")
+            settings = self._settings(home)
+            relay = None
+            if not self.relay_url:
+                relay = stack.enter_context(_listen(relay_port))
+                self.relay_url = _address(relay)
+                settings |= {"HABILIS_RELAY_URL": self.relay_url, "HABILIS_RELAY_TOKEN": self.token}
             init_home(home).close()
-            stack.enter_context(_environment(self._settings(home)))
+            stack.enter_context(_environment(settings))
             self._set_clock(start or datetime.now(UTC))
             self._seen = self.now()
             self._apps = {row.name: _load(row.name) for row in self.rows}
             self._serve(stack, engine, [row for row in self.rows if row.name not in _AT_RELAY])
-            self._serve(stack, relay, [row for row in self.rows if row.name in _AT_RELAY])
+            if relay:
+                self._serve(stack, relay, [row for row in self.rows if row.name in _AT_RELAY])
             _run_until(stack, self._keep_time, self._stopped.set)
             self._stack = stack.pop_all()
 
@@ -159,8 +169,6 @@ class Runner:
             "HABILIS_REMOTE": "",
             "HABILIS_TOKENS": " ".join([*tokens, os.environ.get("HABILIS_TOKENS", "")]),
             "HABILIS_PUBLIC_URL": self.url,
-            "HABILIS_RELAY_URL": self.relay_url,
-            "HABILIS_RELAY_TOKEN": self.token,
             "HABILIS_PRIVATE_NETWORK": "per_account",
             "HABILIS_CLOCK_OFFSET_S": "0",
             "PORT": self.url.rpartition(":")[2],
@@ -244,11 +252,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--home", type=Path, help="the home (default: HABILIS_HOME or ~/.habilis; --demo: temporary)")
     parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="port of the functions; 0 takes a free one")
+    parser.add_argument("--relay-port", type=int, default=0, help="port of the relay; 0, the default, takes a free one")
     parser.add_argument("--clock", type=_moment_option, help="start at this moment, as 2026-12-01T04:14:50Z")
     parser.add_argument("--demo", action="store_true", help="tell the whole story and end")
     options = parser.parse_args()
-    if not 0 <= options.port <= _HIGHEST_PORT:
-        parser.error(f"argument --port: a port is 0 to {_HIGHEST_PORT}")
+    for name, port in (("--port", options.port), ("--relay-port", options.relay_port)):
+        if not 0 <= port <= _HIGHEST_PORT:
+            parser.error(f"argument {name}: a port is 0 to {_HIGHEST_PORT}")
     # An end that is asked for politely is a Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -257,7 +267,7 @@ def main() -> int:
 
             return tell(Runner, home=options.home)
         home = (options.home or Path(os.environ.get("HABILIS_HOME") or "~/.habilis")).expanduser()
-        with Runner(home, port=options.port, start=options.clock) as runner:
+        with Runner(home, port=options.port, relay_port=options.relay_port, start=options.clock) as runner:
             print(_greeting(runner, home), flush=True)
             threading.Event().wait()
     except KeyboardInterrupt:
@@ -316,6 +326,10 @@ def _moment_option(text: str) -> datetime:
         return _moment(text)
     except BadInput as error:
         raise argparse.ArgumentTypeError(f"{error.message}: {error.hint}") from None
+
+
+def _address(listener: socket.socket) -> str:
+    return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 def _listen(port: int) -> socket.socket:

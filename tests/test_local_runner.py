@@ -16,6 +16,7 @@ from urllib.request import Request, urlopen
 import pytest
 from local_runner import ROOT, Runner, read_rows
 
+from habilis.engine.settings import current_settings
 from habilis.errors import Busy
 
 BEFORE = datetime(2026, 12, 1, 4, 14, 50, tzinfo=UTC)
@@ -104,6 +105,29 @@ def test_every_route_of_the_table_leads_to_its_function(runner):
             path = route.replace("*", "acme")
             status = raw_status(url, f"PATCH {path} HTTP/1.1", f"Host: {urlsplit(url).netloc}")
             assert (path, status) == (path, 404 if row.name == "connect_callback" else 401)
+
+
+def test_the_relay_takes_the_port_that_a_provider_knows(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(Busy, match=str(port)):
+            Runner(tmp_path / "home", relay_port=port)
+
+    with Runner(tmp_path / "home", relay_port=port) as runner:
+        assert runner.relay_url == f"http://127.0.0.1:{port}"
+
+
+def test_a_relay_that_the_environment_names_is_used_and_none_is_played(tmp_path, monkeypatch):
+    monkeypatch.setenv("HABILIS_RELAY_URL", "https://relay.example")
+    monkeypatch.setenv("HABILIS_RELAY_TOKEN", "engine-token-0123456789")
+
+    with Runner(tmp_path / "home") as runner:
+        settings = current_settings(os.environ)
+        status, _ = send(runner, "/r", {"target": f"{runner.url}/x"})
+
+    assert (runner.relay_url, status) == ("https://relay.example", 404)
+    assert (settings.relay.url, settings.relay.token) == ("https://relay.example", "engine-token-0123456789")
+    assert os.environ["HABILIS_RELAY_TOKEN"] == "engine-token-0123456789"
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"])

@@ -196,7 +196,7 @@ class OpenId:
         return [event for event in map(json.loads, lines) if event["client"] == client]
 
     def sign_in(self, url: str, stop: str) -> str:
-        """Open an authorize address as a browser does, up to the first address that begins with `stop`; returns it."""
+        """Open an address as a browser does, up to the first one that begins with `stop`; returns it unopened."""
         browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(), _NoRedirect())
         for _ in range(10):
             try:
