@@ -132,7 +132,13 @@ class World:
 def world(tmp_path_factory: pytest.TempPathFactory, oidc: OpenId) -> Iterator[World]:
     folder, port, token = tmp_path_factory.mktemp("cloud"), free_port(), secrets.token_urlsafe(32)
     relay_url, providers = f"http://127.0.0.1:{port}", folder / "providers.yaml"
-    says = {"plain": {}, "used": {}, "denied": {"denies": True}, "narrow": {"withholds": "notes.read"}}
+    says = {
+        "plain": {},
+        "used": {},
+        "brief": {"access_ttl_s": 30},
+        "denied": {"denies": True},
+        "narrow": {"withholds": "notes.read"},
+    }
     clients = {name: oidc.register(f"{relay_url}/broker/callback", **client) for name, client in says.items()}
     of_relay = {f"SECRET_{name.upper()}": client["client_secret"] for name, client in clients.items()}
     of_relay |= {"HABILIS_TOKENS": token_entry("engine", token), "HABILIS_PROVIDERS": str(providers)}
@@ -215,3 +221,26 @@ def test_permissions_that_were_not_given_are_named(world):
 
     assert (answers[-1].status_code, "notes.read missing" in answers[-1].text) == (200, True)
     assert world.call(account).status_code == 200
+
+
+def test_a_token_is_renewed_through_the_relay_until_the_provider_ends_the_sign_in(world):
+    account = world.choose("brief")
+    world.sign_in(account)
+    signed_in = world.keys(account)
+
+    first = world.call(account)  # it lives for half a minute, which is too short to be relied on
+    renewed = world.keys(account)
+    reused = httpx.post(
+        world.oidc.token_url,
+        data={"grant_type": "refresh_token", "refresh_token": signed_in["FIGURES_REFRESH_TOKEN"]},
+        auth=(world.clients[account]["client_id"], world.clients[account]["client_secret"]),
+        trust_env=False,
+    )
+    ended = world.call(account)
+
+    assert (first.status_code, first.json()["text"]) == (200, "ada")
+    for name in ("FIGURES_TOKEN", "FIGURES_REFRESH_TOKEN"):
+        assert renewed[name] not in {"", signed_in[name]}
+    assert reused.json()["error"] == "invalid_grant"  # used twice, it takes all that came of the sign-in with it
+    assert (ended.status_code, ended.json()["error"]["code"]) == (409, "needs_reconnect")
+    assert world.keys(account) == renewed
