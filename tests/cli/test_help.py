@@ -11,13 +11,14 @@ from habilis.cli import habilis
 WANTED = {
     "init", "projects add", "projects ls", "abilities install", "abilities ls", "abilities show", "abilities test",
     "accounts add", "accounts ls", "accounts set", "accounts default", "accounts rm", "accounts allow-private",
+    "accounts connect",
     "accounts choices",
     "tools", "call", "publish", "approvals ls", "approvals show", "approvals approve", "approvals deny", "snapshot",
     "tokens new",
 }  # fmt: skip
 CHANGES = {
     "init", "projects add", "abilities install", "accounts add", "accounts set", "accounts default", "accounts rm",
-    "accounts allow-private", "call", "publish", "approvals approve", "approvals deny", "snapshot",
+    "accounts allow-private", "accounts connect", "call", "publish", "approvals approve", "approvals deny", "snapshot",
 }  # fmt: skip
 NEEDS_NO_EXAMPLE = {
     "projects ls", "abilities ls", "abilities show", "accounts ls", "accounts default", "accounts rm", "approvals ls",

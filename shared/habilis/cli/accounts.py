@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from habilis.cli.connecting import accounts_connect
 from habilis.cli.desk import ACTOR, Desk, with_changing_desk, with_desk
 from habilis.cli.text import columns, one_line
 from habilis.engine import accounts as engine
@@ -17,6 +18,9 @@ from habilis.home.keytext import read_lines, values_of
 @click.group()
 def accounts() -> None:
     """Accounts: a project's sign-ins to services. A channel is an account with a kind."""
+
+
+accounts.add_command(accounts_connect)
 
 
 @accounts.command("add")

@@ -30,6 +30,7 @@ _LATER = frozenset({408, 425, 429})
 _GONE = frozenset({"invalid_grant", "bad_refresh_token", "invalid_refresh_token", "refresh_token_expired"})
 """Codes by which providers say that a sign-in is over for good."""
 
+_OVER = "the sign-in is over: "
 _TOKEN = re.compile(r"[!-~]+")
 _NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _LARGEST_NUMBER = 1e15
@@ -119,7 +120,9 @@ def exchange_code(
     try:
         return read_tokens(answer, now=scope.call().now)
     except NeedsReconnect as error:
-        raise SignInFailed(error.message, where=error.where, hint="start the sign-in again") from None
+        # Providers say of a code, too, that it counts no more; but no account was signed in yet.
+        said = error.message.removeprefix(_OVER)
+        raise SignInFailed(f"refused the code: {said}", where=error.where, hint="start the sign-in again") from None
 
 
 def refresh(flow: OAuth2Flow | DeviceFlow, token: str, *, scope: Scope, bounds: Bounds) -> Talk[TokenSet]:
@@ -255,7 +258,7 @@ def _refusal(seen: Seen, *, now: datetime, where: str) -> HabilisError:
     code = body.get("error")
     reason = _words(body, code) or reason_of(seen)
     if isinstance(code, str) and code in _GONE:
-        return NeedsReconnect(f"the sign-in is over: {reason}", where=where, hint="sign the account in again")
+        return NeedsReconnect(f"{_OVER}{reason}", where=where, hint="sign the account in again")
     said = f": {reason}" if reason else " with no token"
     hint = skew_hint(seen.headers, now) or "check the application's id, secret and addresses, or sign in again"
     return SignInFailed(f"answered {seen.status}{said}", where=where, hint=hint)

@@ -33,7 +33,7 @@ class Pending:
     ability: str
     flow: str
     state: str = field(repr=False)
-    page: str
+    page: str = field(repr=False)
     redirect_uri: str
     expires_at: datetime
     verifier: str = field(default="", repr=False)
