@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 ANSWER = {
@@ -31,14 +31,22 @@ http {{
   keepalive_requests 100000000; keepalive_timeout 300s;
   client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
   uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-  server {{ listen 127.0.0.1:{port} backlog=1024; location / {{ return 200 '{answer}'; }} }}
+  server {{
+    listen 127.0.0.1:{port} backlog=1024; root {folder};
+    location / {{ return 200 '{answer}'; }}
+    location /pages/ {{ }}
+  }}
 }}
 """
 
 
 @contextlib.contextmanager
-def running() -> Iterator[int]:
-    """Serve until the block ends; yields the port. Every path, any method, answers the same."""
+def running(pages: Callable[[int], Mapping[str, str]] | None = None) -> Iterator[int]:
+    """Serve until the block ends; yields the port. Every path, any method, answers the same.
+
+    Args:
+        pages: What else is served, made for the port: text by file name, at `/pages/NAME`.
+    """
     nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin")
     if nginx is None:
         print("bench: nginx is missing (Debian: apt-get install nginx-light)", file=sys.stderr)
@@ -48,6 +56,10 @@ def running() -> Iterator[int]:
         port = probe.getsockname()[1]
         probe.close()
         folder = Path(name)
+        folder.chmod(0o755)  # a server started by root reads as another user
+        (folder / "pages").mkdir()
+        for file, text in pages(port).items() if pages else ():
+            (folder / "pages" / file).write_text(text, encoding="utf-8")
         config = folder / "nginx.conf"
         config.write_text(CONFIG.format(folder=folder, port=port, answer=json.dumps(ANSWER)), encoding="utf-8")
         server = subprocess.Popen(

@@ -264,3 +264,9 @@ def test_rows_of_some_figures_have_those_alone(run, make_request):
         ("02", {}, {"b": 2}),
         ("02", {"page": "z"}, {"b": 2}),
     ]
+
+
+def test_dimensions_of_which_nothing_is_kept_make_no_rows(run, make_request):
+    request = make_request(dims={"page": "/p"}, breakdown=[])
+
+    assert shown(run([request], [{"rows": [day(1, p="x", sessions=1)]}])) == [("01", {}, {"sessions": 1})]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import chain, repeat
 from typing import NamedTuple, Self, cast
 
 from habilis.manifest.model import DerivedMetric, SourceRequest
@@ -100,7 +101,7 @@ class Days:
             found = dict(zip(reader.measures, _summed(known.values()), strict=True))
             chosen = {name: found[name] for name in request.totals}
             _add(self._totals.setdefault(day, {}), _scaled(chosen, request.scale))
-        if not request.dims:
+        if not request.dims or not request.breakdown:
             return
         self._tables.setdefault(reader.names, []).append(_chosen(sums))
         if self._drops_zeros and not request.skip_zero:
@@ -126,14 +127,12 @@ class Days:
                 yield DayRow.of(day, {}, totals)
             for names, measures, by_day in tables:
                 known = by_day.get(day, {})
-                for values in sorted(known):
-                    figures = known[values]
-                    if not _AS_WRITTEN.issuperset(map(type, figures)):
-                        row = _row(day, names, values, zip(measures, figures, strict=True))
-                    else:
-                        row = DayRow(day, names, values, measures, cast("tuple[int | float, ...]", figures))
-                    if row.figures and (not self._drops_zeros or any(row.figures) or row[:3] in self._zeros_kept):
-                        yield row
+                ordered = sorted(known)
+                rows = _rows(day, names, measures, ordered, [known[values] for values in ordered])
+                yield from filter(self._is_kept, rows) if self._drops_zeros else rows
+
+    def _is_kept(self, row: DayRow) -> bool:
+        return any(row.figures) or row[:3] in self._zeros_kept
 
     def _derive_sum(self, derived: DerivedMetric) -> None:
         for names, parts in self._tables.items():
@@ -164,12 +163,22 @@ def written(figures: Mapping[str, Figure]) -> dict[str, int | float]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _row(
-    day: str, names: tuple[str, ...], values: tuple[str, ...], figures: Iterable[tuple[str, Figure | None]]
-) -> DayRow:
-    """One row of the figures that have a value."""
-    metrics = written({name: figure for name, figure in figures if figure is not None})
-    return DayRow(day, names, values, tuple(metrics), tuple(metrics.values()))
+def _rows(
+    day: str,
+    names: tuple[str, ...],
+    measures: tuple[str, ...],
+    values: Sequence[tuple[str, ...]],
+    figures: Sequence[Read],
+) -> Iterator[DayRow]:
+    """The rows of a day of which any figure has a value."""
+    if _AS_WRITTEN.issuperset(map(type, chain.from_iterable(figures))):
+        parts = zip(repeat(day), repeat(names), values, repeat(measures), figures, strict=False)
+        yield from cast("Iterator[DayRow]", map(tuple.__new__, repeat(DayRow), parts))
+        return
+    for of, read in zip(values, figures, strict=True):
+        there = {name: figure for name, figure in zip(measures, read, strict=True) if figure is not None}
+        if metrics := written(there):
+            yield DayRow(day, names, of, tuple(metrics), tuple(metrics.values()))
 
 
 def _chosen(sums: Sums) -> tuple[tuple[str, ...], ByDay]:

@@ -5,6 +5,8 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date
+from itertools import groupby
+from operator import itemgetter
 
 from habilis.errors import ManifestInvalid, Problem
 from habilis.messages import Json
@@ -98,12 +100,11 @@ def _months(window: Window) -> list[str]:
 def _written(rows: Iterable[DayRow]) -> bytes:
     """The rows as lines, put together by hand: tens of thousands, of texts and finite numbers alone."""
     lines: list[str] = []
-    form = ""
-    shape: tuple[tuple[str, ...], ...] = ()
-    for day, names, values, measures, figures in rows:
-        if (names, measures) != shape:
-            form, shape = _form(names, measures), (names, measures)
-        lines.append(form % (day, *map(_quoted, values), *figures))
+    for (names, measures), alike in groupby(rows, key=itemgetter(1, 3)):
+        days, _, values, _, figures = zip(*alike, strict=True)
+        texts = [map(_quoted, column) for column in zip(*values, strict=True)]
+        parts = zip(days, *texts, *zip(*figures, strict=True), strict=True)
+        lines.extend(map(_form(names, measures).__mod__, parts))
     return "".join(lines).encode()
 
 
