@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from habilis.errors import ArgsInvalid, HostNotAllowed, SecretMalformed, SecretMissing, UpstreamError
-from habilis.exchange.call import read_json, run_tool
+from habilis.exchange.call import run_tool
 from habilis.exchange.fill import Bounds
 from habilis.hosts import AllowedHosts
 from habilis.manifest.model import RequestTemplate, ResultTemplate, Step, Tool
@@ -128,26 +128,6 @@ def test_a_fault_of_the_transport_comes_out_of_the_call_unchanged():
 
     with pytest.raises(TimeoutError, match="slow"):
         exchange.throw(TimeoutError("slow"))
-
-
-def test_reading_json_returns_the_whole_answer_as_values():
-    exchange = read_json(tool().steps[0].request, scope(prompt="x"), READ, where="source 'traffic'")
-
-    request = next(exchange)
-    values = ended(exchange, answer(200, b'{"rows": [{"n": NaN}]}'))
-
-    assert (request.where, request.is_read) == ("source 'traffic'", True)
-    assert values == {"rows": [{"n": "NaN"}]}
-
-
-def test_reading_json_that_fails_says_where_and_proves_nothing_was_done():
-    exchange = read_json(tool().steps[0].request, scope(prompt="x"), ACTION, where="source 'traffic'")
-    next(exchange)
-
-    with pytest.raises(UpstreamError, match="source 'traffic': answered 500") as caught:
-        exchange.send(answer(500, b""))
-
-    assert (caught.value.outcome, caught.value.retryable) == ("not_sent", True)
 
 
 def test_a_file_at_an_address_is_asked_for_without_the_calls_key_and_read_as_it_is():

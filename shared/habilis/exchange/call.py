@@ -4,7 +4,6 @@ So a dry run, an approval, a test and the real send are the same code with anoth
 time is that of the call, moved on by the waits it asks for and by what answers say they took.
 """
 
-from collections.abc import Generator
 from dataclasses import replace
 
 from habilis.errors import HabilisError
@@ -14,7 +13,7 @@ from habilis.exchange.result import make_result
 from habilis.exchange.sending import Course, Talk, send
 from habilis.exchange.steps import Steps
 from habilis.manifest.model import RequestTemplate, Tool
-from habilis.messages import Answer, Asked, Exchange, Json, Request
+from habilis.messages import Answer, Exchange, Request
 from habilis.templating import Scope, Seen, apply_map
 
 
@@ -58,11 +57,3 @@ def _result(tool: Tool, last: tuple[Answer, Seen], scope: Scope, course: Course)
     answer, seen = last
     result = yield from make_result(tool, seen, answer, scope, course.bounds, fetch)
     return replace(result, notes=(*result.notes, *course.journal.notes)) if course.journal.notes else result
-
-
-def read_json(
-    template: RequestTemplate, scope: Scope, bounds: Bounds, *, where: str
-) -> Generator[Asked, Answer | None, Json]:
-    """Yield one request, take its answer, return its parsed body; raises as `run_tool`."""
-    _, seen = yield from ask(template, scope, Course(replace(bounds, is_read=True), scope.made), where=where)
-    return seen.body
