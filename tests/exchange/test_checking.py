@@ -101,6 +101,16 @@ def test_a_status_that_one_can_do_something_about_says_what(status, hint):
     assert failure(answer(status=status)).hint == hint
 
 
+def test_what_a_sign_in_was_not_granted_is_told_where_a_service_forbids():
+    with pytest.raises(UpstreamError) as caught:
+        check_answer(
+            seen_of(answer(status=403), request()), answer(status=403), request(),
+            scope=Scope({}, {"X_TOKEN": "t", "X_TOKEN_MISSING_SCOPES": "write"}), where="tool 'post'", is_read=False,
+        )  # fmt: skip
+
+    assert caught.value.hint == "its sign-in lacks permissions (write); sign in again and allow them"
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

@@ -7,12 +7,16 @@ from habilis.errors import UpstreamError, UpstreamProtocol
 from habilis.exchange.bodies import read_strictly
 from habilis.exchange.unreadable import Unreadable
 from habilis.exchange.words import is_web_page, one_line, reason_of
-from habilis.manifest.model import Decoding, RequestTemplate
+from habilis.manifest.model import Decoding, RequestTemplate, missing_scopes_key
 from habilis.messages import Answer
+from habilis.names import KeyName
 from habilis.templating import MISSING, Scope, Seen
 
 _UNDECIDED = frozenset({408, 425, 499})
 """Statuses of 4xx after which the request may have been carried out all the same."""
+
+_LACKING = missing_scopes_key(KeyName(""))
+"""End of the names of keys that tell what a sign-in was not granted."""
 
 _LATER = frozenset({408, 425, 429})
 """Statuses of 4xx that ask to come back later."""
@@ -60,9 +64,9 @@ def _failure(
     if said:
         words, hint = f": {said}", f"it said: {reason}" if reason else ""
     elif reason:
-        words, hint = f": {reason}", _hint(status)
+        words, hint = f": {reason}", _hint(status, scope)
     else:
-        words, hint = " with a web page" if is_web_page(answer) else "", _hint(status)
+        words, hint = " with a web page" if is_web_page(answer) else "", _hint(status, scope)
     return UpstreamError(
         f"answered {status}" + (" with an error" if status < HTTPStatus.BAD_REQUEST else "") + words,
         where=where,
@@ -103,11 +107,14 @@ def proves_nothing_happened(status: int) -> bool:
     return HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in _UNDECIDED
 
 
-def _hint(status: int) -> str:
+def _hint(status: int, scope: Scope) -> str:
     match status:
         case 401:
             return "check the account's keys, or sign it in again"
         case 403:
+            lacking = " ".join(scope.keys[name] for name in scope.keys if name.endswith(_LACKING))
+            if lacking:
+                return f"its sign-in lacks permissions ({one_line(lacking)}); sign in again and allow them"
             return "the account may not do this there"
         case 404:
             return "check the address and what the call names"
