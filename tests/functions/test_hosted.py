@@ -7,8 +7,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from tests.functions.site import ROOT
@@ -25,19 +27,36 @@ GOOD = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, int]]:
     """Serve functions/call.py; yields the port and the process id."""
-    home = init_home(tmp_path_factory.mktemp("hosted") / "home")
+    folder = tmp_path_factory.mktemp("hosted")
+    with serving("call", folder, token_entry("agent", TOKEN)) as found:
+        yield found
+
+
+@contextmanager
+def serving(name: str, folder: Path, tokens: str) -> Iterator[tuple[int, int]]:
+    """Serve a function, over a home in the folder; what the process writes is in `said` beside it."""
+    home = init_home(folder / "home")
     add_project(home, "acme", actor="tests")
     home.close()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    words = ["--source", ROOT / "functions" / "call.py", "--target", "call", "--host", "127.0.0.1", "--port", str(port)]
-    settings = {"HABILIS_HOME": str(home.private), "HABILIS_TOKENS": token_entry("agent", TOKEN), "PORT": str(port)}
-    with subprocess.Popen(
-        [sys.executable, "-m", "functions_framework", *words],
-        env={**os.environ, **settings},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as program:
+    source = ROOT / "functions" / f"{name}.py"
+    words = ["--source", source, "--target", name, "--host", "127.0.0.1", "--port", str(port)]
+    settings = {
+        "HABILIS_HOME": str(home.private),
+        "HABILIS_TOKENS": tokens,
+        "HABILIS_PUBLIC_URL": f"http://127.0.0.1:{port}",
+        "PORT": str(port),
+    }
+    with (
+        (folder / "said").open("wb") as said,
+        subprocess.Popen(
+            [sys.executable, "-m", "functions_framework", *words],
+            env={**os.environ, **settings},
+            stdout=said,
+            stderr=said,
+        ) as program,
+    ):
         until = time.monotonic() + 60
         while time.monotonic() < until:
             try:
@@ -51,10 +70,10 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, int]
             program.terminate()
 
 
-def send(port, body, headers):
+def send(port, body, headers, path="/api/call"):
     connection = HTTPConnection("127.0.0.1", port, timeout=30)
     try:
-        connection.request("POST", "/api/call", body=body, headers=headers, encode_chunked=not isinstance(body, bytes))
+        connection.request("POST", path, body=body, headers=headers, encode_chunked=not isinstance(body, bytes))
         reply = connection.getresponse()
         return reply.status, json.loads(reply.read())
     finally:
@@ -132,3 +151,42 @@ def test_a_huge_body_takes_no_memory(hosted, headers):
     assert reply.split()[1:2] in ([b"413"], [b"401"], [])
     assert memory_bytes(pid) - before < 8 * MIB
     assert send(port, b"{}", {})[0] == 401
+
+
+def browse(port, path):
+    """Open an address as a browser does; returns the status."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "status"),
+    [
+        ("relay", "/r/unknown", 404),
+        ("relay", "/broker/callback", 404),
+        ("connect_callback", "/api/connect/callback", 400),
+    ],
+)
+def test_a_hosted_process_writes_nothing_of_what_a_service_sent(tmp_path, name, path, status):
+    with serving(name, tmp_path, token_entry("engine", TOKEN)) as (port, _):
+        seen = browse(port, f"{path}?code=code-0123456789&state=state-0123456789&password=password-0123456789")
+
+    assert seen == status
+    assert "0123456789" not in (tmp_path / "said").read_text()
+
+
+def test_a_hosted_relay_writes_nothing_of_what_it_passes_on(tmp_path):
+    target = b'{"target": "http://127.0.0.1:8321/api/connect/callback?state=state-0123456789"}'
+    with serving("relay", tmp_path, token_entry("engine", TOKEN)) as (port, _):
+        status, registered = send(port, target, GOOD, "/r")
+        path = urlsplit(registered["url"]).path
+        statuses = [browse(port, f"{path}?password=password-0123456789") for _ in range(2)]
+
+    said = (tmp_path / "said").read_text()
+    assert (status, statuses) == (201, [303, 410])
+    assert "0123456789" not in said
+    assert path.removeprefix("/r/") not in said
