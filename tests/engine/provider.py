@@ -33,6 +33,9 @@ class Provider(Upstream):
         asked: The fields of each request for tokens.
         answers: Said in place of the usual at the token address, once each: an answer, or a function of the fields.
         fields: Of a token answer, beside the tokens.
+        rotates: Whether each refresh token is taken once, and another one given for it.
+        wait_s: How long a token answer takes.
+        count: How many tokens it gave.
     """
 
     def __init__(self) -> None:
@@ -43,6 +46,7 @@ class Provider(Upstream):
         self.answers: list[bytes | Callable[[dict[str, str]], object]] = []
         self.fields: dict[str, object] = {"expires_in": 3600, "token_type": "bearer"}
         self.rotates = True
+        self.count = 0
         self.wait_s = 0.0
 
     @property
@@ -75,7 +79,8 @@ class Provider(Upstream):
 
     def renewed(self):
         """New tokens, as an answer."""
-        number = len(self.asked)
+        self.count += 1
+        number = self.count
         self.access = f"access-{number}-of-the-account"
         given = {"access_token": self.access, **self.fields}
         if self.rotates:

@@ -1,10 +1,6 @@
-import os
-import subprocess
-import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
+import json
+from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from tests.engine.provider import (
@@ -22,16 +18,16 @@ from tests.engine.provider import (
 from tests.upstream import CLOSE, answer
 
 from habilis.engine.health import read_health
-from habilis.engine.resolve import key_file, key_path, load_keys
+from habilis.engine.outside import Relay
+from habilis.engine.resolve import load_keys
 from habilis.errors import (
     NeedsReconnect,
-    NotFound,
     ResponseTooLarge,
-    SecretStoreError,
     SignInFailed,
     UpstreamError,
     UpstreamUnavailable,
 )
+from habilis.manifest.model import CloudFlow
 from habilis.records import stamp
 from habilis.templating import compile_condition, compile_text
 
@@ -355,108 +351,40 @@ def test_the_end_of_a_sign_in_that_nothing_renews_is_told_in_time(world, provide
     assert (found.why == "") is (state == "ok")
 
 
-def test_fifty_calls_at_once_renew_a_token_once(world, provider, call):
-    provider.wait_s = 0.2
+@pytest.fixture
+def through_relay(world, provider):
+    """Make a call through an account that a relay signs in."""
+    way = CloudFlow(label="Connect", provider="google", scopes=("a",), token_env=TOKEN, refresh_env=REFRESH)
+    relay = Relay(url=provider.url(""), token="token-of-this-engine")
+    return lambda **fields: read_me(
+        world.home, provider, replace(world.outside, **{"relay": relay, **fields}), manifest_of(way)
+    )
+
+
+def test_a_relay_renews_what_it_signed_in(world, provider, through_relay):
     sign_in(world.home, provider)
+    usual = provider._reply
+    orders = []
 
-    with ThreadPoolExecutor(50) as pool:
-        told = list(pool.map(lambda _: call(), range(50)))
-
-    assert told == [ME] * 50
-    assert len(provider.asked) == 1
-
-
-def test_fifty_calls_at_once_share_an_outage(world, provider, call):
-    provider.answers = [(0.3, answer(503)), *[answer(503)] * 50]
-    sign_in(world.home, provider)
-    ready = threading.Barrier(50)
-
-    def one(_):
-        ready.wait()
-        with pytest.raises(UpstreamUnavailable):
-            call()
-
-    with ThreadPoolExecutor(50) as pool:
-        list(pool.map(one, range(50)))
-
-    assert len(provider.asked) == 1
-
-
-CALLERS = """
-import os, sys
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from types import SimpleNamespace
-from tests.engine.provider import outside_of, read_me
-from habilis.home.worktree import WorkTreeHome
-from habilis.transports.http import HttpTransport
-home = WorkTreeHome(Path(sys.argv[1]))
-url, place = sys.argv[2:4]
-provider = SimpleNamespace(place=place)
-outside = outside_of(HttpTransport(private="per_account"))
-def one(_):
-    try:
-        return read_me(home, provider, outside) == {"me": "ann"}
-    except Exception as error:
-        print(repr(error), file=sys.stderr)
-        return False
-with ThreadPoolExecutor(50) as pool:
-    for line in sys.stdin:
-        print(sum(pool.map(one, range(50))), flush=True)
-"""
-
-
-def test_two_processes_with_fifty_callers_each_renew_once_a_round_and_lose_no_account(world, provider):
-    sign_in(world.home, provider)
-    command = [sys.executable, "-c", CALLERS, str(world.home.private), provider.url(""), provider.place]
-    root = Path(__file__).parents[2]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "shared")])}
-    callers = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) for _ in range(2)
-    ]
-    good, renewals = [], []
-
-    for _ in range(20):
-        key_file(world.home, account_of(provider)).set({ENDS: "2020-01-01T00:00:00Z"})
-        for caller in callers:
-            caller.stdin.write("go\n")
-            caller.stdin.flush()
-        good += [int(caller.stdout.readline()) for caller in callers]
-        renewals.append(len(provider.asked))
-    for caller in callers:
-        caller.communicate(timeout=30)
-
-    assert good == [50] * 40
-    assert renewals == list(range(1, 21))
-    assert not provider.is_over
-
-
-def test_an_account_that_was_removed_meanwhile_does_not_come_back(world, provider, call):
-    sign_in(world.home, provider)
-    path = key_path(world.home, account_of(provider))
-
-    def removed(fields):
-        path.unlink()
-        path.parent.rmdir()
+    def reply(seen):
+        if seen.target != "/broker/refresh":
+            return usual(seen)
+        orders.append((seen.headers["authorization"], json.loads(seen.body)))
         return provider.renewed()
 
-    provider.answers = [removed]
+    provider._script = [reply]
 
-    with pytest.raises(NotFound, match="removed meanwhile"):
-        call()
+    assert through_relay() == ME
 
-    assert not path.parent.exists()
+    order = {"provider": "google", "refresh_token": "refresh-0-of-the-account"}
+    assert orders == [("Bearer token-of-this-engine", order)]
+    assert stored_keys(world.home, provider)[REFRESH] == provider.refresh != "refresh-0-of-the-account"
 
 
-def test_tokens_that_could_not_be_stored_are_stored_by_the_next_call(world, provider, call):
+def test_an_engine_without_a_relay_says_what_it_lacks_and_signs_nobody_out(world, provider, through_relay):
     sign_in(world.home, provider)
-    in_the_way = key_path(world.home, account_of(provider)).with_name(".env.habilis-tmp")
-    in_the_way.mkdir()
 
-    with pytest.raises(SecretStoreError):
-        call()
-    in_the_way.rmdir()
+    with pytest.raises(SignInFailed, match="this engine has none"):
+        through_relay(relay=None)
 
-    assert call() == ME
-    assert len(provider.asked) == 1
-    assert stored_keys(world.home, provider)[REFRESH] == provider.refresh
+    assert health(world, provider).state == "ok"

@@ -24,6 +24,7 @@ def test_the_schedule_reads_every_project_into_its_snapshots(site):
 
     assert reply.status_code == 200
     assert [report["project"] for report in reply.json["snapshots"]] == ["acme", "beta"]
+    assert reply.json["renewed"] == []
     assert len(rows(site)) == len(rows(site, project="beta")) == 30 * 4
 
 

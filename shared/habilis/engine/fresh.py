@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 
 from habilis.engine.health import StoredWay, can_renew, end_of
@@ -14,6 +15,9 @@ from habilis.home.store import Home
 from habilis.manifest.model import Manifest
 from habilis.records import Account
 from habilis.signin.ways import way_in_use
+
+_KEPT_AHEAD = timedelta(days=3)
+_IDLE = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +76,22 @@ class SignedIn:
             # An outage there signs nobody out.
             if not used or ends is None or ends <= now:
                 raise
+
+    def keep_alive(self, outside: Outside) -> bool:
+        """Renew a stored token that runs out within days, used or not; whether it was one.
+
+        A refresh token that nobody uses lapses, and few providers say when. One whose end nobody knows is renewed once
+        its keys were not written for a week.
+
+        Raises:
+            HabilisError: As `renew_stored`.
+        """
+        way = self._way
+        if isinstance(way, MintedWay) or not can_renew(way, self._keys):
+            return False
+        ends, now = end_of(way, self._keys), outside.now()
+        lasts = self._holder.written_at() + _IDLE > now if ends is None else ends > now + _KEPT_AHEAD
+        return not lasts and self.renew(outside)
 
     def renew(self, outside: Outside) -> bool:
         """Put a token in place of the one that the service no longer takes; True, or an error as for `freshen`."""

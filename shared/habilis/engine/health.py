@@ -89,7 +89,7 @@ def can_renew(way: Way, keys: Mapping[str, str]) -> bool:
 def read_mark(home: Home, account: Account) -> Health | None:
     """What says that the account has to be signed in again; None when nothing does, or its keys changed since."""
     try:
-        told = json.loads(_file(home, account).read_bytes())
+        told = json.loads(_file(home, account.project, account.id).read_bytes())
         if told["keys"] == _version(home, account):
             return Health(state="needs_sign_in", since=str(told["since"]), why=str(told["why"]))
     except (OSError, ValueError, KeyError, TypeError):
@@ -99,15 +99,15 @@ def read_mark(home: Home, account: Account) -> Health | None:
 
 def mark(home: Home, account: Account, why: str, *, now: datetime) -> None:
     """Write down that the account has to be signed in again: it counts until its keys change."""
-    file = _file(home, account)
+    file = _file(home, account.project, account.id)
     make_folders(file.parent, mode=0o700)
     told = {"since": stamp(now), "why": why, "keys": _version(home, account)}
     replace_file(file, json.dumps(told).encode(), mode=0o600)
 
 
-def clear_mark(home: Home, account: Account) -> None:
-    """Forget that the account had to be signed in again."""
-    _file(home, account).unlink(missing_ok=True)
+def clear_mark(home: Home, project: str, account: str) -> None:
+    """Forget that an account had to be signed in again."""
+    _file(home, project, account).unlink(missing_ok=True)
 
 
 def _version(home: Home, account: Account) -> str:
@@ -119,5 +119,5 @@ def _version(home: Home, account: Account) -> str:
     return f"{found.st_mtime_ns}-{found.st_ino}-{found.st_size}"
 
 
-def _file(home: Home, account: Account) -> Path:
-    return home.private / ".state" / "health" / account.project / f"{account.id}.json"
+def _file(home: Home, project: str, account: str) -> Path:
+    return home.private / ".state" / "health" / project / f"{account}.json"

@@ -9,7 +9,7 @@ import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -77,6 +77,10 @@ class Holder:
         """Where its keys lie."""
         return f"{self.home.private}/{self.account.folder}"
 
+    def written_at(self) -> datetime:
+        """When its keys were last written."""
+        return datetime.fromtimestamp(key_path(self.home, self.account).stat().st_mtime, UTC)
+
     def said(self, message: str) -> str:
         """What happened to its sign-in, in words."""
         return f"the sign-in of {self.account.label or self.account.id!r} {message}"
@@ -119,7 +123,9 @@ def renew_stored(holder: Holder, way: StoredWay, outside: Outside, *, used: str)
     """
     began = time.monotonic()
     with holder.home.hold(holder.lock, timeout_s=_PATIENCE_S):
-        _save_unsaved(holder, way)
+        used_before, unsaved = _unsaved.pop(holder.place, ("", {}))
+        if unsaved:
+            _save(holder, way, unsaved, used=used_before)
         keys = load_keys(holder.home, holder.manifest, holder.account)
         if _is_new(way, keys, used, outside.now()):
             return keys
@@ -185,8 +191,8 @@ def _renewed(holder: Holder, way: StoredWay, outside: Outside, keys: dict[str, s
     if not isinstance(way, SessionFlow):
         parts.append(tokens.scope_keys(way.token_env, way.scopes, stored=keys))
     saved = {str(name): value for part in parts for name, value in part.items()}
-    _save(holder, saved, used=keys.get(way.token_env, ""))
-    clear_mark(holder.home, holder.account)
+    _save(holder, way, saved, used=keys.get(way.token_env, ""))
+    clear_mark(holder.home, holder.account.project, holder.account.id)
     return load_keys(holder.home, holder.manifest, holder.account)
 
 
@@ -234,23 +240,23 @@ def _asked(holder: Holder, talk: Talk[TokenSet], outside: Outside) -> TokenSet:
         raise
 
 
-def _save(holder: Holder, tokens: Mapping[str, str], *, used: str) -> None:
-    """Store new tokens in place of the used one, all at once; never for an account that was removed meanwhile."""
+def _save(holder: Holder, way: StoredWay, tokens: dict[str, str], *, used: str) -> None:
+    """Store new tokens in place of the used one, all at once.
+
+    Nothing is stored where a person signed in anew meanwhile, whose tokens are the ones that last, and NotFound raised
+    where the account was removed.
+    """
     if not key_path(holder.home, holder.account).exists():
         raise NotFound(f"the account {holder.account.id!r} was removed meanwhile")
+    file = key_file(holder.home, holder.account)
+    if file.load().get(way.token_env, "") != used:
+        return
     try:
-        key_file(holder.home, holder.account).set(tokens)
+        file.set(tokens)
     except HabilisError:
         # The provider takes none but the new ones: they are not let go.
-        _remember(_unsaved, holder.place, (used, dict(tokens)))
+        _remember(_unsaved, holder.place, (used, tokens))
         raise
-
-
-def _save_unsaved(holder: Holder, way: StoredWay) -> None:
-    """Store what the disk did not take when it was got, unless somebody signed in meanwhile."""
-    used, tokens = _unsaved.pop(holder.place, ("", {}))
-    if tokens and key_file(holder.home, holder.account).load().get(way.token_env, "") == used:
-        _save(holder, tokens, used=used)
 
 
 def _over(holder: Holder, why: str) -> NeedsReconnect:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from habilis.engine.accounts.finding import find_account, is_left_over, no_account
 from habilis.engine.accounts.typed import check_keys, key_notices, known
+from habilis.engine.health import clear_mark
 from habilis.engine.resolve import key_file
 from habilis.engine.workspace import open_workspace, read_document
 from habilis.errors import ArgsInvalid, ManifestInvalid, SecretStoreError
@@ -110,6 +111,7 @@ def remove_account(home: Home, project: str, account: str, *, actor: str) -> Non
 
 def _delete_private(home: Home, project: str, account: str) -> None:
     """Delete all that lies beside an account's record; SecretStoreError when some of it stays."""
+    clear_mark(home, project, account)
     try:
         shutil.rmtree(home.private / account_folder(project, account))
     except FileNotFoundError:
