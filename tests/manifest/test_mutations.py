@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from tests.manifest.samples import PRESS
 from tests.manifest.test_plain import EVERYTHING
+from tests.manifest.test_ways import EVERY_WAY
 
 from habilis.errors import ManifestInvalid
 from habilis.manifest.load import load_manifest
@@ -23,6 +24,7 @@ MANIFESTS = [
     *(_text(name, "extension.yaml") for name in ("wordpress", "mastodon", "fal-image", "search-console", "smtp-mail")),
     PRESS,
     EVERYTHING,
+    *EVERY_WAY,
 ]
 SKILLS = [_text("wordpress", "SKILL.md"), _text("plausible", "SKILL.md")]
 ODD = [

@@ -5,6 +5,7 @@ import jsonschema_rs
 import pytest
 from tests.manifest.samples import PRESS, changed
 from tests.manifest.test_plain import EVERYTHING
+from tests.manifest.test_ways import EVERY_WAY
 
 from habilis import manifest
 from habilis.manifest.schema import json_schema, schema_text
@@ -33,7 +34,7 @@ def test_the_schema_is_valid_and_describes_every_field():
     assert all(shape["additionalProperties"] is False for shape in shapes)
 
 
-@pytest.mark.parametrize("text", [PRESS, EVERYTHING])
+@pytest.mark.parametrize("text", [PRESS, EVERYTHING, *EVERY_WAY])
 def test_an_editor_takes_what_the_engine_takes(text):
     assert is_valid(text)
 
