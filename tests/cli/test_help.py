@@ -11,8 +11,7 @@ from habilis.cli import habilis
 WANTED = {
     "init", "projects add", "projects ls", "abilities install", "abilities ls", "abilities show", "abilities test",
     "accounts add", "accounts ls", "accounts set", "accounts default", "accounts rm", "accounts allow-private",
-    "accounts connect",
-    "accounts choices",
+    "accounts connect", "accounts choices", "accounts verify",
     "tools", "call", "publish", "approvals ls", "approvals show", "approvals approve", "approvals deny", "snapshot",
     "tokens new",
 }  # fmt: skip

@@ -28,7 +28,7 @@ auth:
         method: GET
         url: "${FIGURES_SITE}/accounts"
         headers: { Authorization: "Bearer ${FIGURES_TOKEN}" }
-        pages: { by: cursor, from: /next, into: "query:pageToken", items: /accounts }
+        pages: { by: cursor, from: /next, into: "query:pageToken" }
       list: /accounts/*/properties/*
       value: /property
       label: /name
@@ -57,8 +57,8 @@ def furnish(world, tmp_path: Path, site: str = "https://figures.example.com", te
     add_account(world.home, AccountOrder(project="acme", ability="figures", keys=keys), actor="user", now=world.clock())
 
 
-def signed_in(world, tmp_path, upstream):
-    furnish(world, tmp_path, upstream.url())
+def signed_in(world, tmp_path, upstream, text=MANIFEST):
+    furnish(world, tmp_path, upstream.url(), text)
     allow_private(world.home, "acme", "figures", upstream.url().removeprefix("http://").rstrip("/"), actor="tests")
     set_key(world.home, "acme", "figures", "FIGURES_TOKEN", "token-0123456789")
 
@@ -122,3 +122,17 @@ def test_what_has_no_list_is_not_found(world, tmp_path):
     for name, account in [("NOBODY", "figures"), ("PROPERTY", "nobody")]:
         with pytest.raises(NotFound):
             read(world, name, account)
+
+
+def test_a_key_that_depends_on_another_asks_for_that_first(world, tmp_path):
+    text = MANIFEST.replace("      strip: properties/\n", "      strip: properties/\n      depends: [EDITION]\n")
+    with Upstream(said(SECOND)) as upstream:
+        signed_in(world, tmp_path, upstream, text)
+
+        with pytest.raises(SecretMissing, match="what PROPERTY can be depends on EDITION") as caught:
+            read(world)
+
+        assert upstream.connections == 0
+        set_key(world.home, "acme", "figures", "EDITION", "daily")
+        assert [choice.value for choice in read(world).choices] == ["987654321"]
+    assert caught.value.hint == "set it first: habilis accounts set acme figures EDITION"

@@ -11,6 +11,7 @@ OPERATORS_ONLY = [
     ("account", "PUT", "/api/projects/acme/connections/blog/default", {}),
     ("account", "POST", "/api/projects/acme/connections/blog/private-hosts", {"host": "127.0.0.1:22"}),
     ("account", "POST", "/api/projects/acme/connections/blog/connect", {}),
+    ("account", "POST", "/api/projects/acme/connections/blog/verify", {}),
     ("account", "GET", "/api/projects/acme/connections/blog/choices/SAMPLE_TOKEN", None),
     ("account", "DELETE", "/api/projects/acme/connections/blog", None),
     ("publish", "POST", "/api/projects/acme/approvals/0123456789abcdef", {"decision": "approve"}),

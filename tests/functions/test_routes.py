@@ -177,7 +177,7 @@ def test_the_documentation_lists_every_route():
         route.replace("/connections/*/*", f"/connections/*/{name}")
         for row in ROWS
         for route in row["routes"]
-        for name in ("default", "private-hosts", "connect")
+        for name in ("default", "private-hosts", "connect", "verify")
     }
 
 

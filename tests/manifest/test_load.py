@@ -298,9 +298,7 @@ def test_a_misspelt_transport_gets_a_suggestion():
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("label: Token }", "label: Token, format: url }", "takes keys as they are typed"),
         ("id: press\n", "id: press\nprivate_hosts: [a]\n", "an operator allows it on the account"),
-        ("id: press\n", "id: press\nverify: { request: {} }\n", "takes keys as they are typed"),
         ("    label: Publishing\n", "    undo: { request: {} }\n", "nor takes one back"),
         (
             "    request:\n      method: POST\n",

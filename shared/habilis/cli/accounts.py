@@ -13,6 +13,7 @@ from habilis.engine.resolve import find_manifest
 from habilis.engine.workspace import open_workspace
 from habilis.errors import BadInput, ConsentRequired
 from habilis.home.keytext import read_lines, values_of
+from habilis.redaction import clean
 
 
 @click.group()
@@ -59,13 +60,15 @@ def accounts_add(  # noqa: PLR0913 - one parameter an option
         keys={} if same_as and key_source is None else _keys(desk, project, ability, key_source),
         same_as=same_as,
     )
-    made = engine.add_account(desk.home, order, actor=ACTOR, now=desk.outside.now())
-    for notice in engine.order_notices(desk.home, order):
-        click.echo(f"note: {notice}", err=True)
-    view = engine.show_account(desk.home, project, made.id)
+    from habilis.engine.verifying import add_proven  # listing accounts asks no service
+
+    account, notices = add_proven(desk.home, order, desk.outside, actor=ACTOR)
+    for notice in notices:
+        click.echo(one_line(clean(f"note: {notice}")), err=True)
+    view = engine.show_account(desk.home, project, account)
     unset = [key.name for key in view.keys if not key.is_set and not key.is_optional]
-    wanting = [f"Still to set: habilis accounts set {project} {made.id} {name}" for name in unset]
-    desk.show(view, [f"Added the account {made.id} to {project}.", *wanting])
+    wanting = [f"Still to set: habilis accounts set {project} {account} {name}" for name in unset]
+    desk.show(view, [f"Added the account {account} to {project}.", *wanting])
 
 
 @accounts.command("ls", short_help="List the accounts of PROJECT.")
@@ -116,12 +119,41 @@ def accounts_set(desk: Desk, project: str, account: str, name: str) -> None:
         value = click.prompt(name, hide_input=True, err=True)
     else:
         value = _stdin().removesuffix("\n").removesuffix("\r")
-    for notice in engine.set_key(desk.home, project, account, name, value, dry_run=desk.dry_run):
-        click.echo(f"note: {notice}", err=True)
+    for notice in _saved(desk, project, account, name, value):
+        click.echo(one_line(clean(f"note: {notice}")), err=True)
     came = "set" if value else "empty, which counts as not set"
     told = f"{name} would be {came}; a dry run: nothing was written." if desk.dry_run else f"{name} is {came}."
     is_set = not desk.dry_run and value != ""
     desk.show({"account": account, "key": name, "is_set": is_set, "dry_run": desk.dry_run}, [told])
+
+
+def _saved(desk: Desk, project: str, account: str, name: str, value: str) -> list[str]:
+    if desk.dry_run:
+        return engine.set_key(desk.home, project, account, name, value, dry_run=True)
+    from habilis.engine.verifying import KeyOrder, save_key  # a dry run asks no service
+
+    order = KeyOrder(project=project, account=account, name=name, value=value)
+    return save_key(desk.home, order, desk.outside, actor=ACTOR)
+
+
+@accounts.command("verify", short_help="Ask the service whether it takes the keys of ACCOUNT.")
+@click.argument("project")
+@click.argument("account")
+@with_desk
+def accounts_verify(desk: Desk, project: str, account: str) -> None:
+    """Ask the service whether it takes the keys of an ACCOUNT of PROJECT, and whose they are.
+
+    Only where its ability says how keys are proved. The command fails where the service does not take them.
+
+    \b
+    Example:
+      habilis accounts verify acme wordpress
+    """
+    from habilis.engine.verifying import verify_account  # listing accounts asks no service
+
+    verified = verify_account(desk.home, project, account, desk.outside, actor=ACTOR)
+    whose = f" They are those of {verified.identity}." if verified.identity else ""
+    desk.show(verified, [f"The service takes the keys of {account}.{whose}"])
 
 
 @accounts.command("choices", short_help="List what a key of ACCOUNT can be set to.")

@@ -14,7 +14,6 @@ _TRANSPORTS = {
 
 _ONE_WAY = "this version of Habilis neither asks after a publish nor takes one back; leave this out"
 _NO_PROGRAMS = "this version of Habilis runs no programs"
-_TYPED_KEYS = "this version of Habilis takes keys as they are typed; leave this out"
 _WHOLE_WINDOW = "this version of Habilis reads the last 30 days; leave this out"
 _ONE_CAP = "this version of Habilis counts one cap; write `daily_cap`"
 _BY_OPERATOR = "a manifest opens no private host; an operator allows it on the account"
@@ -22,14 +21,13 @@ _BY_OPERATOR = "a manifest opens no private host; an operator allows it on the a
 LATER: Mapping[type[shape.Shape], Mapping[str, str]] = {
     shape.ManifestShape: {
         **dict.fromkeys(("command", "args", "env", "expose", "cwd"), _NO_PROGRAMS),
-        **dict.fromkeys(("verify", "identity"), _TYPED_KEYS),
         **dict.fromkeys(("private_hosts", "self_hosted"), _BY_OPERATOR),
         "bundle": "this version of Habilis installs no bundles",
         "requires": "this version of Habilis installs abilities one by one",
         "caps": _ONE_CAP,
         "permissions": "permissions are worked out, not declared; leave this out",
     },
-    shape.AuthShape: dict.fromkeys(("pattern", "format", "multiline", "scope"), _TYPED_KEYS),
+    shape.AuthShape: {"scope": "the keys of an account are its own; leave this out"},
     shape.ToolShape: {**dict.fromkeys(("confirm", "undo"), _ONE_WAY), "command": _NO_PROGRAMS},
     shape.ProvidedShape: dict.fromkeys(("tool", "args", "command"), _NO_PROGRAMS),
     shape.ChannelShape: {"caps": _ONE_CAP},
@@ -75,6 +73,7 @@ def unknown_field(owner: type[shape.Shape], name: str) -> str:
 _PLACES: Mapping[type[shape.Shape], str] = {
     shape.ManifestShape: "the file itself, not indented",
     shape.AuthShape: "an entry of `auth`",
+    shape.ChoicesShape: "`choices` of a key",
     **dict.fromkeys(
         (
             shape.RedirectShape,

@@ -48,13 +48,17 @@ def settled(written: shape.ManifestShape, *, folder: str, content_hash: str) -> 
         "daily_cap": written.daily_cap,
         "exclusive": written.exclusive,
         "result_hosts": written.result_hosts,
-        "verify": None,
-        "identity": None,
+        "verify": written.verify and request_of(written.verify.request, defaults),
+        "identity": written.identity
+        and {
+            "request": request_of(written.identity.request, defaults),
+            "id": written.identity.id,
+            "label": written.identity.label,
+        },
     }
 
 
 def _key(key: shape.AuthShape, defaults: shape.DefaultsShape) -> dict[str, Any]:
-    choices = key.choices
     return {
         "env": key.env,
         "label": key.label or key.env,
@@ -63,17 +67,28 @@ def _key(key: shape.AuthShape, defaults: shape.DefaultsShape) -> dict[str, Any]:
         "options": list(key.options),
         "optional": key.optional,
         "secret": key.secret,
-        "choices": choices
-        and {
-            "request": request_of(choices.request, defaults),
-            "list": choices.list,
-            "value": choices.value,
-            "label": choices.value if choices.label is None else choices.label,
-            "label_text": None,
-            "where": None,
-            "depends": [],
-            "strip": choices.strip,
-        },
+        "pattern": key.pattern or "",
+        "format": key.format or "",
+        "multiline": key.multiline,
+        "choices": key.choices and _choices(key.choices, defaults),
+    }
+
+
+def _choices(choices: shape.ChoicesShape, defaults: shape.DefaultsShape) -> dict[str, Any]:
+    label = choices.value if choices.label is None else choices.label
+    request = request_of(choices.request, defaults)
+    if request["pages"] and request["pages"]["items"] is None:
+        # A page's entries, to count them, are the outer ones where a pointer steps into lists of lists.
+        request["pages"]["items"] = choices.list.partition("/*")[0]
+    return {
+        "request": request,
+        "list": choices.list,
+        "value": choices.value,
+        "label": choices.value if is_template(label) else label,
+        "label_text": label if is_template(label) else None,
+        "where": choices.where,
+        "depends": choices.depends,
+        "strip": choices.strip,
     }
 
 

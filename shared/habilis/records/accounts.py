@@ -51,6 +51,8 @@ class Account:
         destination: The channel's destination fields.
         asks_first: Whether publishing waits for a person's yes.
         private_hosts: `host:port` pairs on private addresses that an operator allowed.
+        identity_id: Whose it is at its service, by what never changes of them; "" while nobody asked.
+        identity_label: The same for people.
         publications: Oldest first.
         extra: Fields of other makers, as they were read.
     """
@@ -67,6 +69,8 @@ class Account:
     destination: Mapping[str, Json] = field(default_factory=dict)
     asks_first: bool = True
     private_hosts: frozenset[str] = frozenset()
+    identity_id: str = ""
+    identity_label: str = ""
     publications: tuple[Publication, ...] = ()
     extra: Mapping[str, Json] = field(default_factory=dict)
 
@@ -117,6 +121,7 @@ def read_account(data: Json | Document, *, project: ProjectSlug, file: str) -> A
     record = Record(data, file)
     ability = record.text("ability")
     publications = tuple(map(_publication, record.records("publications")))
+    identity = record.inside("identity")
     account = Account(
         id=record.checked("id", account_id),
         project=project,
@@ -130,6 +135,8 @@ def read_account(data: Json | Document, *, project: ProjectSlug, file: str) -> A
         destination=record.mapping("destination"),
         asks_first=record.flag("asks_first", default=True),
         private_hosts=frozenset(record.each("private_hosts", opt_in_host)),
+        identity_id=identity.text("id") if identity else "",
+        identity_label=identity.text("label") if identity else "",
         publications=publications,
         extra=record.rest(but=_DERIVED if publications else frozenset()),
     )
@@ -155,6 +162,8 @@ def write_account(account: Account) -> bytes:
         "created_by": account.created_by,
         "created_at": stamp(account.created_at),
     }
+    if account.identity_id:
+        record["identity"] = {"id": account.identity_id, "label": account.identity_label}
     if account.private_hosts:
         record["private_hosts"] = [*sorted(account.private_hosts)]
     if account.kind:

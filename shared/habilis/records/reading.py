@@ -108,6 +108,11 @@ class Record:
         """A list of records; empty where there is none."""
         return [self._inside((*self._path, name, number), entry) for number, entry in enumerate(self._list(name))]
 
+    def inside(self, name: str) -> "Record | None":
+        """The record in a field; None where there is none."""
+        value = self._value(name)
+        return None if value is None else self._inside((*self._path, name), value)
+
     def moment(self, name: str) -> datetime:
         """A moment with its zone, in UTC."""
         text = self.text(name)

@@ -1,6 +1,7 @@
 """Templates: values with placeholders, compiled once and filled on every call; and places inside JSON values."""
 
 from habilis.templating.bodies import JsonTemplate, compile_json
+from habilis.templating.comparing import whole_value
 from habilis.templating.conditions import Condition, compile_condition, is_nothing
 from habilis.templating.files import FileValue
 from habilis.templating.headers import compile_header, fill_header, header_value
@@ -37,4 +38,5 @@ __all__ = [
     "is_nothing",
     "pick",
     "text_of",
+    "whole_value",
 ]

@@ -128,3 +128,17 @@ def pattern(written: Json) -> Callable[[Value], bool]:
     is_valid = found.is_valid
     # Half a character cannot be handed on; no pattern means one.
     return lambda value: isinstance(value, str) and is_valid(value.encode("utf-8", "replace").decode())
+
+
+def whole_value(written: str) -> Callable[[Value], bool]:
+    """Make the function that tells whether a pattern matches a whole text; as `pattern` otherwise.
+
+    Raises:
+        BadInput: It is no such pattern.
+    """
+    try:
+        pattern(written)  # alone, so that no bracket of it can close the one around it
+        return pattern(f"^(?:{written})$")
+    except BadInput as error:
+        message = f"the pattern is no regular expression of at most {_LONGEST_PATTERN} characters"
+        raise BadInput(message, where=error.where, hint=error.hint) from None

@@ -145,6 +145,16 @@ class Desk:
             raise _mistyped(name, "text", value)
         return value
 
+    def sole(self, name: str) -> str:
+        """The one text that the order takes; ArgsInvalid as `only` and `text`."""
+        self.only(name)
+        return self.text(name)
+
+    def given(self, *names: str, beside: tuple[str, ...] = ()) -> dict[str, str]:
+        """These texts, "" for those that the order has not; it takes no others but the ones `beside`."""
+        self.only(*names, *beside)
+        return {name: self.text(name, "") for name in names}
+
     def fields(self, name: str) -> dict[str, Json]:
         """Named fields of the order, {} when it has none; ArgsInvalid when it is something else."""
         value = self.order.get(name)

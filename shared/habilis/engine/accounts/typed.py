@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from habilis.engine.accounts.formats import misfit
 from habilis.errors import ArgsInvalid, SecretMalformed
 from habilis.hosts import site_address
 from habilis.manifest.model import AuthKey, Manifest
@@ -12,7 +13,7 @@ def check_keys(manifest: Manifest, keys: Mapping[str, str]) -> dict[str, str]:
     """Check typed keys and return them as they are stored: a site's address normalised, a trailing line break off.
 
     Raises:
-        ArgsInvalid: The ability declares no such key, or the value is none of its options.
+        ArgsInvalid: The ability declares no such key, or the value is none of its options, or of another kind.
         SecretMalformed: A value holds a NUL, or is not what a mail server's entry is.
         BadInput: A value that gives a host is no address.
     """
@@ -25,7 +26,7 @@ def check_keys(manifest: Manifest, keys: Mapping[str, str]) -> dict[str, str]:
             raise SecretMalformed(f"{name} holds a NUL character", hint="paste it again")
         trimmed = value.rstrip("\r\n")
         options = declared[name].options
-        if options and trimmed not in options:
+        if options and trimmed and trimmed not in options:
             raise ArgsInvalid(f"{name} is none of its options", hint=f"choose {', '.join(options)}")
         if manifest.smtp is not None:
             from habilis.exchange.mailserver import check_mail_key  # most abilities send no mail
@@ -33,6 +34,9 @@ def check_keys(manifest: Manifest, keys: Mapping[str, str]) -> dict[str, str]:
             check_mail_key(manifest.smtp, name, trimmed)
         is_host = f"${{{name}}}" in manifest.hosts
         checked[name] = site_address(trimmed) if is_host and trimmed else trimmed
+        expected = misfit(declared[name], checked[name]) if trimmed else ""
+        if expected:
+            raise ArgsInvalid(f"{name} does not look right", hint=f"expected {expected}")
     return checked
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from habilis.engine.connecting.finishing import Connected, connected, save, token_values
+from habilis.engine.connecting.finishing import Connected, conclude, token_values
 from habilis.engine.connecting.subject import Subject, find_subject
 from habilis.engine.outside import Outside
 from habilis.errors import NotFound
@@ -47,5 +47,4 @@ def wait_for_device(home: Home, begun: DeviceSignIn, outside: Outside) -> Connec
     subject, way = begun.subject, begun.way
     tokens = outside.drive(device.wait(way, begun.code, scope=subject.scope(outside), bounds=subject.bounds()))
     values, notes = token_values(subject, way, tokens, {})
-    save(home, subject.account, values)
-    return connected(subject, notes)
+    return conclude(home, subject, values, notes, outside)

@@ -8,6 +8,7 @@ from habilis.engine.connecting.pending import Pending
 from habilis.engine.connecting.subject import Subject, choose_way
 from habilis.engine.outside import Outside
 from habilis.engine.resolve import find_manifest, key_file, load_keys
+from habilis.engine.verifying import confirm, remember
 from habilis.engine.workspace import Workspace, open_workspace
 from habilis.errors import BadInput, FeatureDisabled, NotFound, SignInExpired, SignInFailed
 from habilis.home.store import Home
@@ -75,8 +76,22 @@ def finish(home: Home, pending: Pending, query: Mapping[str, Sequence[str]], out
             values, notes = _finish_cloud(subject, way, pending, query, outside)
         case _:
             raise SignInFailed("the ability no longer offers this sign-in", hint="start the sign-in again")
-    save(home, subject.account, values)
-    return connected(subject, notes)
+    return conclude(home, subject, values, notes, outside)
+
+
+def conclude(
+    home: Home, subject: Subject, values: Mapping[str, str], notes: tuple[str, ...], outside: Outside
+) -> Connected:
+    """Save the keys of a sign-in, where they are those of the account's own person.
+
+    Raises:
+        SignInFailed: They are somebody else's, or the account was removed meanwhile; nothing was stored.
+    """
+    account, manifest = subject.account, subject.manifest
+    who, told = confirm(manifest, account, {**subject.keys, **values}, outside)
+    save(home, account, values)
+    kept = remember(home, account, manifest, who, actor="sign-in")
+    return Connected(project=kept.project, account=kept.id, label=kept.label, notes=(*notes, *told))
 
 
 def save(home: Home, account: Account, values: Mapping[str, str]) -> None:
@@ -88,12 +103,6 @@ def save(home: Home, account: Account, values: Mapping[str, str]) -> None:
     with home.hold(f"sign-in-{account.project}-{account.id}"):
         _account_of(home, account.project, account.id, stamp(account.created_at))
         key_file(home, account).set(values)
-
-
-def connected(subject: Subject, notes: tuple[str, ...]) -> Connected:
-    """The good end of a sign-in."""
-    account = subject.account
-    return Connected(project=account.project, account=account.id, label=account.label, notes=notes)
 
 
 def token_values(

@@ -51,7 +51,6 @@ class AuthKey:
         pattern: A regular expression that the whole value matches; "" for any.
         format: What the value is; "" for any text.
         multiline: Whether a form gives it several lines.
-        scope: Whose it is: the account's, the account's where it has one and else shared, or shared.
         choices: Where its values can be read; None where it is typed.
     """
 
@@ -65,7 +64,6 @@ class AuthKey:
     pattern: str = ""
     format: Literal["", "url", "host", "email", "int"] = ""
     multiline: bool = False
-    scope: Literal["project", "overridable", "shared"] = "project"
     choices: Choices | None = None
 
 

@@ -10,7 +10,7 @@ from habilis.manifest.rules.named import check_once, named
 from habilis.manifest.rules.placeholders import Fillable, check_placeholders, compiled, said
 from habilis.manifest.rules.reach import Reach, Whole, check_hosts
 from habilis.manifest.rules.requests import with_defaults
-from habilis.manifest.rules.signin import check_keys
+from habilis.manifest.rules.signin import check_keys, check_proofs
 from habilis.manifest.rules.steps import check_call
 from habilis.manifest.rules.ways import check_ways
 from habilis.manifest.rules.writes import kept_keys
@@ -38,6 +38,7 @@ def check(root: Part, folder: str, faults: Faults) -> None:
     whole = Whole(root=root, reach=_reach(root, keys, faults), keys=keys, faults=faults)
     whole = with_defaults(whole)
     check_keys(whole)
+    check_proofs(whole)
     check_mail(root, keys, faults)
     _check_tools(whole)
     _check_channels(whole)

@@ -24,7 +24,7 @@ from habilis.manifest.shape.requests import (
     SignShape,
     UntilShape,
 )
-from habilis.manifest.shape.signin import AuthShape, SmtpShape
+from habilis.manifest.shape.signin import AuthShape, ChoicesShape, IdentityShape, SmtpShape, VerifyShape
 from habilis.manifest.shape.ways import (
     FLOWS,
     TAGS,
@@ -47,12 +47,14 @@ __all__ = [
     "AuthShape",
     "CallShape",
     "ChannelShape",
+    "ChoicesShape",
     "ClientCredentialsShape",
     "CloudShape",
     "ConnectShape",
     "DefaultsShape",
     "DerivedShape",
     "DeviceShape",
+    "IdentityShape",
     "ManifestShape",
     "OAuth2Shape",
     "OkShape",
@@ -75,6 +77,7 @@ __all__ = [
     "StepShape",
     "ToolShape",
     "UntilShape",
+    "VerifyShape",
     "WayShape",
 ]
 
@@ -110,6 +113,10 @@ class ManifestShape(Shape):
     """Keys that accounts hold; the values live on the project's accounts."""
     connect: ConnectShape | None = None
     """A button instead of typed keys, or several ways to sign in."""
+    verify: VerifyShape | None = None
+    """How the keys of an account are proved, when they are saved and whenever somebody asks."""
+    identity: IdentityShape | None = None
+    """Whose an account is; a sign-in by somebody else is refused."""
     hosts: Annotated[list[str], Field(min_length=1)] | None = None
     """The only hosts it may call, subdomains included; `${KEY}` stands for the address in a key."""
     result_hosts: list[str] = []

@@ -1,11 +1,13 @@
 """What may be written of keys, and of a mail server."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from habilis.manifest.shape.requests import RequestShape
-from habilis.manifest.shape.words import Description, KeyText, Line, MaybeLine, Shape, fault
+from habilis.manifest.shape.words import Condition, Description, KeyText, Line, MaybeLine, Shape, fault
+
+_Names = list[str]  # a field of the class below is called `list`
 
 
 class ChoicesShape(Shape):
@@ -18,9 +20,13 @@ class ChoicesShape(Shape):
     value: str
     """Pointer to the value, in an entry."""
     label: str | None = None
-    """Pointer to its name for people, in an entry; the value when left out."""
+    """Pointer to its name for people, in an entry, or a template of the entry's fields; the value when left out."""
     strip: str = ""
     """What is taken off the front of a value."""
+    where: Condition = None
+    """Holds for the entries that are offered; its paths and pointers are those of an entry."""
+    depends: _Names = []
+    """Keys that have to be set first."""
 
 
 class AuthShape(Shape):
@@ -36,12 +42,36 @@ class AuthShape(Shape):
     """Where to get the value."""
     options: list[Line] = []
     """The only values allowed."""
+    pattern: Line | None = None
+    """A regular expression that the whole value matches."""
+    format: Literal["url", "host", "email", "int"] | None = None
+    """What the value is."""
+    multiline: bool = False
+    """Whether a form gives it several lines."""
     optional: bool = False
     """Whether an account is ready without it."""
     choices: ChoicesShape | None = None
     """Where its values can be read from the service, to be picked instead of typed."""
     secret: bool = True
     """Whether its value is masked wherever it would be shown; `false` for a site address or a user name."""
+
+
+class VerifyShape(Shape):
+    """How the keys of an account are proved."""
+
+    request: RequestShape
+    """Sent through the account; a good answer means that the service takes the keys."""
+
+
+class IdentityShape(Shape):
+    """Whose account it is."""
+
+    request: RequestShape
+    """Sent through the account."""
+    id: str
+    """Place in the answer of what never changes of the person or page."""
+    label: str | None = None
+    """Place of its name for people; the id when left out."""
 
 
 def _port(value: object) -> str:
