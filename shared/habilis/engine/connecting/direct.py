@@ -1,6 +1,6 @@
 """Signing in with keys alone: tried once, so that a wrong one shows at once and not at the first call."""
 
-from habilis.engine.connecting.finishing import Connected, connected, save, token_values
+from habilis.engine.connecting.finishing import Connected, conclude, token_values
 from habilis.engine.connecting.subject import find_subject
 from habilis.engine.outside import Outside
 from habilis.engine.refreshing import Holder, mint
@@ -24,10 +24,10 @@ def sign_in(home: Home, project: str, account: str, outside: Outside, *, flow: s
         case SessionFlow() as way:
             talk = session.sign_in(way, scope=subject.scope(outside), bounds=subject.bounds())
             values, notes = token_values(subject, way, outside.drive(talk), {})
-            save(home, subject.account, values)
-            return connected(subject, notes)
+            return conclude(home, subject, values, notes, outside)
         case ServiceAccountFlow() | ClientCredentialsFlow() as way:
-            mint(Holder(home=home, manifest=subject.manifest, account=subject.account), way, outside, subject.keys)
-            return connected(subject, ())
+            holder = Holder(home=home, manifest=subject.manifest, account=subject.account)
+            made = {str(way.token_env): mint(holder, way, outside, subject.keys)}
+            return conclude(home, subject, {}, (), outside, made=made)
         case way:
             raise FeatureDisabled(f"{subject.manifest.id!r} signs in by {way.flow}, in a browser")

@@ -80,15 +80,29 @@ def finish(home: Home, pending: Pending, query: Mapping[str, Sequence[str]], out
 
 
 def conclude(
-    home: Home, subject: Subject, values: Mapping[str, str], notes: tuple[str, ...], outside: Outside
+    home: Home,
+    subject: Subject,
+    values: Mapping[str, str],
+    notes: tuple[str, ...],
+    outside: Outside,
+    *,
+    made: Mapping[str, str] | None = None,
 ) -> Connected:
     """Save the keys of a sign-in, where they are those of the account's own person.
+
+    Args:
+        home: Where the account is.
+        subject: Who was signed in.
+        values: What is saved.
+        notes: What the person should know of it.
+        outside: Asks whose they are.
+        made: A token that is never stored; None for none.
 
     Raises:
         SignInFailed: They are somebody else's, or the account was removed meanwhile; nothing was stored.
     """
     account, manifest = subject.account, subject.manifest
-    who, told = confirm(manifest, account, {**subject.keys, **values}, outside)
+    who, told = confirm(manifest, account, {**subject.keys, **values, **(made or {})}, outside)
     save(home, account, values)
     kept = remember(home, account, manifest, who, actor="sign-in")
     return Connected(project=kept.project, account=kept.id, label=kept.label, notes=(*notes, *told))
