@@ -11,8 +11,8 @@ from tests.upstream import Upstream, answer
 from habilis.engine.fresh import fresh_keys
 from habilis.engine.outside import Outside
 from habilis.engine.resolve import key_file
-from habilis.exchange.call import read_json
 from habilis.exchange.fill import Bounds
+from habilis.exchange.pages import read_pages
 from habilis.hosts import AllowedHosts
 from habilis.manifest.model import AuthKey, Manifest, OAuth2Flow, RequestTemplate
 from habilis.names import AbilityId, AccountId, KeyName, ProjectSlug
@@ -150,7 +150,9 @@ def read_me(home, provider, outside, manifest=None):
         headers=(("Authorization", compile_text("Bearer ${X_TOKEN}")),),
     )
     scope = Scope(arguments={}, keys=live.keys, made=Made(now=outside.now(), call_id="call-1"))
-    return outside.drive(read_json(template, scope, bounds, where="me"), renew=live.renew)
+    bodies = []
+    outside.drive(read_pages(template, scope, bounds, where="me", take=bodies.append), renew=live.renew)
+    return bodies[0]
 
 
 def outside_of(transport):
