@@ -5,7 +5,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from tests.exchange.conversations import READ, answer, play, request, run, scope, step, tool
 
-from habilis.errors import EngineFailed, HostNotAllowed, PlainHttpRefused, UpstreamError, UpstreamProtocol
+from habilis.errors import (
+    EngineFailed,
+    HostNotAllowed,
+    PlainHttpRefused,
+    UpstreamError,
+    UpstreamFailed,
+    UpstreamProtocol,
+)
 from habilis.exchange.pages import read_pages
 from habilis.manifest.model import PagesRule
 from habilis.templating import compile_condition, compile_json, compile_place
@@ -134,12 +141,12 @@ def test_a_cursor_of_one_value_cannot_fill_a_whole_query():
 def test_the_next_address_is_followed_relative_or_whole():
     rule = pages("next_url", next="/next", path="/v1/list?size=1")
 
-    played = listed(rule, [of(1, next="?page=2"), of(2, next="https://uploads.example.com/p3"), of(3, next=None)])
+    played = listed(rule, [of(1, next="?page=2"), of(2, next="https://api.example.com/p3"), of(3, next=None)])
 
     assert [asked.url for asked in played.requests] == [
         "https://api.example.com/v1/list?size=1",
         "https://api.example.com/v1/list?page=2",
-        "https://uploads.example.com/p3",
+        "https://api.example.com/p3",
     ]
     assert played.result.data == [1, 2, 3]
 
@@ -153,9 +160,31 @@ def test_a_next_address_on_a_host_that_is_not_listed_is_not_called():
     assert (len(evil.requests), len(plain.requests)) == (1, 1)
 
 
+@pytest.mark.parametrize("told", ["https://uploads.example.com/2", "//uploads.example.com/2"])
+def test_a_next_address_at_another_host_never_gets_the_keys_of_the_request(told):
+    by_body = listed(pages("next_url", next="/next"), [of(1, next=told)])
+    first = answer(200, [1], link=f'<{told}>; rel="next"')
+    by_header = run(tool(pages("link_header", items=None)), scope(), [first], READ)
+
+    for played in (by_body, by_header):
+        assert isinstance(played.error, HostNotAllowed)
+        assert str(played.error) == (
+            "tool 'post': page 1 leads on to uploads.example.com, and what the request carries is for api.example.com"
+        )
+        assert played.error.outcome == "not_sent"
+        assert len(played.requests) == 1
+
+
+def test_a_next_address_that_is_no_text_is_called_none():
+    error = listed(pages("next_url", next="/next"), [of(1, next=7)]).error
+
+    assert str(error) == "tool 'post': page 1 gave no address for the next one"
+    assert error.outcome == "not_sent"
+
+
 @pytest.mark.parametrize("odd", [7, {"a": 1}, "https://[x", "\x00"])
 def test_a_next_address_that_is_none_is_not_called(odd):
-    assert isinstance(listed(pages("next_url", next="/next"), [of(1, next=odd)]).error, HostNotAllowed | UpstreamError)
+    assert isinstance(listed(pages("next_url", next="/next"), [of(1, next=odd)]).error, HostNotAllowed | UpstreamFailed)
 
 
 def test_the_link_header_is_followed():

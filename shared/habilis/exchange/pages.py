@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from urllib.parse import urljoin
 
-from habilis.errors import HabilisError, UpstreamError, UpstreamProtocol
+from habilis.errors import HabilisError, HostNotAllowed, UpstreamError, UpstreamProtocol
 from habilis.exchange.fill import Bounds, fill_request
 from habilis.exchange.links import next_link
 from habilis.exchange.placing import place
@@ -153,13 +153,19 @@ class _Pages:
             self._require_new(json.dumps(told), "the same cursor")
             return partial(self._request, told)
         assert self._asked is not None  # noqa: S101 - this is about its answer
+        if not isinstance(told, str):
+            raise UpstreamProtocol(
+                f"page {self._read} gave no address for the next one", where=self._where, outcome="not_sent"
+            )
         try:
-            url = urljoin(self._asked.url, told if isinstance(told, str) else "")
+            url = urljoin(self._asked.url, told)
         except ValueError:
             url = ""
         self._known.add(self._asked.url)
         following = partial(self._request, url=url)
-        self._require_new(following().url, "the same address")
+        called = following().url
+        self._require_same_host(self._asked.url, called)
+        self._require_new(called, "the same address")
         return following
 
     def _request(self, position: Json | Missing = MISSING, *, url: str | None = None) -> Request:
@@ -167,6 +173,16 @@ class _Pages:
         given = {} if url is None else {"url": url}
         request = fill_request(self._template, self._scope, self._course.bounds, where=self._where, **given)
         return request if position is MISSING or self._rule is None else place(request, self._rule.into, position)
+
+    def _require_same_host(self, asked: str, following: str) -> None:
+        """Raise where the next page lies at another host: the keys of the request are for the first one alone."""
+        host, other = asked.split("/", 3)[2], following.split("/", 3)[2]
+        if host != other:
+            raise HostNotAllowed(
+                f"page {self._read} leads on to {other}, and what the request carries is for {host}",
+                where=self._where,
+                outcome="not_sent",
+            )
 
     def _require_new(self, mark: str, what: str) -> None:
         if mark in self._known:
