@@ -156,6 +156,16 @@ def test_a_request_that_is_known_again_carries_a_header_of_its_own():
     assert "`idempotency` sets this header; leave it out here" in fault(twice)
 
 
+@pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "Proxy-Authorization", "TE"])
+def test_no_header_of_the_engines_own_carries_an_id_or_a_page(name):
+    known = changed("      timeout_s: 60\n", f"      idempotency: {{ header: {name} }}\n")
+    paged = changed("      timeout_s: 60\n", f'      pages: {{ by: page, into: "header:{name}" }}\n')
+
+    said = f"Habilis sets the header {name} itself; name another one"
+    assert f"request.idempotency.header: {said}" in "\n".join(faults(known))
+    assert f"request.pages.into: {said}" in "\n".join(faults(paged))
+
+
 def result(text: str) -> str:
     return changed("result: { text: /link }", f"result: {{ {text} }}")
 

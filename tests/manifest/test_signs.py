@@ -64,6 +64,8 @@ def test_what_is_signed_may_be_put_together_of_the_request():
         ('scheme: jwt, key: a, claims: { sub: "{{who}}" }', "nothing fills {{who}}"),
         ("scheme: jwt, key: a, lifetime_s: 0", "expected 1 or more"),
         ('scheme: jwt, key: a, header: "X Y"', "expected the literal name of a header"),
+        ("scheme: jwt, key: a, header: Host", "sign.header: Habilis sets the header Host itself; name another one"),
+        ("scheme: hmac, key: a, header: proxy-authorization", "sets the header proxy-authorization itself"),
     ],
 )
 def test_a_signature_that_cannot_be_made_is_a_fault_at_install(sign, expected):
@@ -74,6 +76,12 @@ def test_a_signature_sets_its_header_alone():
     text = PRESS.replace(URL, f"{URL}\n      headers: {{ authorization: x }}\n      sign: {{ scheme: jwt, key: a }}")
 
     assert "headers.authorization: `sign` sets this header; leave it out here" in fault(text)
+
+
+def test_a_header_that_a_request_leaves_out_is_free_for_its_signature():
+    text = PRESS.replace(URL, f"{URL}\n      headers: {{ Authorization: null }}\n      sign: {{ scheme: jwt, key: a }}")
+
+    assert loaded(text).tools[1].steps[0].request.headers == ()
 
 
 def test_a_signature_in_the_address_leaves_the_header_to_others():

@@ -43,8 +43,9 @@ def check_request(request: Part, whole: Whole, fillable: Fillable, *, is_read: b
     check_sign(request.at("sign"), request.at("headers"), fillable, whole.faults)
     known = request.at("idempotency")
     check_template(compile_text, known.at("value"), fillable, whole.faults)
+    _check_carriers(request, whole.faults)
     for name, header in request.at("headers").fields().items():
-        if name.lower() == str(known.at("header").value).lower():
+        if header.value is not None and name.lower() == str(known.at("header").value).lower():
             whole.faults.add(header.path, "`idempotency` sets this header; leave it out here", at_name=True)
         if name.lower() == "content-type" and request.at("multipart").value is not None:
             message = "the body brings its own, with the boundary between its parts; leave it out"
@@ -78,6 +79,21 @@ def _check_shared(request: Part, fillable: Fillable, faults: Faults) -> None:
     check_good(request, fillable, faults)
 
 
+def _check_carriers(request: Part, faults: Faults) -> None:
+    """Note a header of the engine's own where a key, a signature or a page would be carried."""
+    for carrier in (request.at("idempotency", "header"), request.at("sign", "header"), request.at("pages", "into")):
+        text = carrier.text() or ""
+        if carrier.path[-1] == "into":
+            kind, _, text = text.partition(":")
+            text = text if kind == "header" else ""
+        if _is_set_by_engine(text):
+            faults.add(carrier.path, f"Habilis sets the header {text} itself; name another one")
+
+
+def _is_set_by_engine(name: str) -> bool:
+    return name.lower() in _SET_BY_ENGINE or name.lower().startswith("proxy-")
+
+
 def _check_header_value(header: Part, faults: Faults) -> None:
     try:
         header_value(header.text() or "", name="the value")
@@ -89,7 +105,7 @@ def _check_header_names(headers: Iterable[Part], basic_auth: Part, faults: Fault
     first: dict[str, Path] = {}
     for header in headers:
         name = str(header.path[-1]).lower()
-        if name in _SET_BY_ENGINE or name.startswith("proxy-"):
+        if _is_set_by_engine(name):
             faults.add(header.path, "Habilis sets this header itself; leave it out", at_name=True)
         elif name == "authorization" and header.value is not None and basic_auth.value is not None:
             faults.add(header.path, "`basic_auth` sets this header; write one of the two", at_name=True)

@@ -53,8 +53,9 @@ def _check_carrier(sign: Part, scheme: str, headers: Part, faults: Faults) -> No
     if scheme == "hmac" and header.value is None and query.value is None:
         faults.add(header.path, "`scheme: hmac` needs `header`, or `query`")
     name = header.text() or ("" if scheme == "hmac" or query.value is not None else "Authorization")
-    clash = next((one for other, one in headers.fields().items() if name and other.lower() == name.lower()), None)
-    if clash is not None:
+    given = headers.fields().items()
+    clash = next((one for other, one in given if name and other.lower() == name.lower()), None)
+    if clash is not None and clash.value is not None:
         faults.add(clash.path, "`sign` sets this header; leave it out here", at_name=True)
 
 
