@@ -321,6 +321,8 @@ def test_what_a_rule_says_is_one_line_and_holds_no_key():
         ("jsonl", b'{"a": 1}\n{"a"', "a body that is no JSON"),
         ("csv", b'a,b\n1,"cut', "a body that is a table with a quote that does not fit"),
         ("xml", b"<a><b></a>", "a body that is no well-formed XML in line 1"),
+        ("csv", PAGE, "a web page in place of CSV"),
+        ("csv", b"<!DOCTYPE html><title>Log in</title>", "a web page in place of CSV"),
         ("xml", PAGE, "a web page in place of XML"),
         ("json", gzip.compress(b"[1]")[:-4], "a body that is a gzip file that breaks off"),
         ("json", b"\x89PNG\r\n\x1a\n\0", "a body that is no JSON"),
@@ -348,7 +350,8 @@ def test_an_empty_body_is_good_whatever_it_should_be(decode):
 
 
 @pytest.mark.parametrize(
-    ("decode", "body"), [("json", b'"a text"'), ("json", b"null"), ("text", PAGE), ("bytes", PAGE)]
+    ("decode", "body"),
+    [("json", b'"a text"'), ("json", b"null"), ("text", PAGE), ("bytes", PAGE), ("csv", b"<5,<10\n1,2\n")],
 )
 def test_a_body_that_is_what_the_manifest_names_is_good(decode, body):
     assert check(answer(body), template=request(decode=decode)) is None

@@ -50,7 +50,9 @@ def check_answer(
     is_error = answer.status >= HTTPStatus.BAD_REQUEST and answer.status not in ok.statuses
     if is_error or (ok.fail_when is not None and ok.fail_when.holds(scope, seen)):
         raise _failure(seen, answer, template, scope=scope, where=where, is_read=is_read)
-    if template.decode in _STRICT and answer.body and (seen.body is None or isinstance(seen.body, str)):
+    is_unread = seen.body is None or isinstance(seen.body, str)
+    # A table of one column may begin with anything, a web page too.
+    if template.decode in _STRICT and answer.body and (is_unread or (template.decode == "csv" and is_web_page(answer))):
         _require_readable(answer, template.decode, where=where, is_read=is_read)
 
 
@@ -87,13 +89,14 @@ def _said(seen: Seen, template: RequestTemplate, scope: Scope) -> str:
 
 def _require_readable(answer: Answer, decode: Decoding, *, where: str, is_read: bool) -> None:
     what = f"a file in place of {_STRICT[decode]}"
-    if answer.size <= len(answer.body):
+    if is_web_page(answer):
+        what = f"a web page in place of {_STRICT[decode]}"
+    elif answer.size <= len(answer.body):
         try:
             read_strictly(answer, decode)
             return
         except Unreadable as error:
-            is_page = is_web_page(answer)
-            what = f"a web page in place of {_STRICT[decode]}" if is_page else f"a body that is {error}"
+            what = f"a body that is {error}"
     raise UpstreamProtocol(
         f"answered {answer.status} with {what}",
         where=where,
