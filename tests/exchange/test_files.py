@@ -1,5 +1,7 @@
 import base64
+import gzip
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -16,7 +18,7 @@ from habilis.exchange.fill import Bounds
 from habilis.exchange.result import make_result
 from habilis.exchange.seen import seen_of
 from habilis.hosts import AllowedHosts
-from habilis.manifest.model import RequestTemplate, ResultTemplate, Tool
+from habilis.manifest.model import RequestTemplate, ResultTemplate, Step, Tool
 from habilis.messages import Answer, ResultFile
 from habilis.names import ToolName
 from habilis.templating import Scope, compile_place, compile_text, compile_url
@@ -61,7 +63,7 @@ def b64(*files):
     return answer({"data": [{"b64": base64.b64encode(data).decode()} for data in files]})
 
 
-def made(of, last, replies=(), limits=None, **arguments):
+def made(of, last, replies=(), limits=None, template=REQUEST, **arguments):
     """The result that a call's last answer leads to, and the requests for its files; each reply answers one."""
     requests = []
 
@@ -70,7 +72,7 @@ def made(of, last, replies=(), limits=None, **arguments):
         return (yield request), None
 
     scope = Scope(arguments=arguments, keys={})
-    exchange = make_result(of, seen_of(last, REQUEST), last, scope, limits or bounds(), fetch)
+    exchange = make_result(of, seen_of(last, template), last, scope, limits or bounds(), fetch)
     waiting = list(replies)
     try:
         next(exchange)
@@ -354,6 +356,23 @@ def test_a_tool_that_is_not_called_for_files_keeps_one_that_comes_and_needs_none
     assert made(plain, answer(b"done", "text/plain"))[0].files == ()
     assert made(plain, answer(PAGE, "text/html"))[0].files == ()
     assert made(plain, answer(b""))[0].files == ()
+
+
+@pytest.mark.parametrize(("decode", "text"), [("csv", '[{"id": "1"}]'), ("text", "id\n1\n"), ("json", "")])
+def test_a_gzip_file_that_was_unpacked_is_told_as_what_it_holds(decode, text):
+    packed = gzip.compress(b'{"id": 1}' if decode == "json" else b"id\n1\n")
+    read = RequestTemplate(method="GET", url=REQUEST.url, decode=decode)
+    plain = replace(tool(ResultTemplate(), contract=""), steps=(Step(name="", request=read),))
+
+    result, _ = made(plain, answer(packed, "application/gzip"), template=read)
+
+    assert (result.files, result.text) == ((), text or '{"id": 1}')
+
+
+def test_a_gzip_file_that_nobody_unpacks_is_kept():
+    kept = made(tool(ResultTemplate(), contract=""), answer(gzip.compress(b"id"), "application/gzip"))[0]
+
+    assert [file.mime for file in kept.files] == ["application/gzip"]
 
 
 def test_a_tool_is_called_for_files_where_its_result_or_its_contract_says_so():

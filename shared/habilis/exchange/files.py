@@ -10,6 +10,7 @@ from habilis.exchange.embedded import decoded
 from habilis.exchange.filenames import name_in_url, numbered, safe_name
 from habilis.exchange.filetypes import TOLD_BY_BYTES, is_binary, type_of
 from habilis.exchange.fill import Bounds
+from habilis.exchange.gzipped import is_gzip
 from habilis.hosts import AllowedHosts, checked_url
 from habilis.manifest.model import Tool
 from habilis.messages import Answer, Asked, Json, Request, ResultFile
@@ -148,7 +149,13 @@ def _is_file(tool: Tool, seen: Seen, answer: Answer) -> bool:
     if answer.body[:64].strip() in {b"", b"null"}:
         return False
     is_json = seen.body is not None and not isinstance(seen.body, str)
-    return bool(answer.file) or is_binary(answer.body) or (brings_files(tool) and not is_json)
+    is_binary_body = is_binary(answer.body) and not (is_gzip(answer.body) and _unpacks(tool, seen))
+    return bool(answer.file) or is_binary_body or (brings_files(tool) and not is_json)
+
+
+def _unpacks(tool: Tool, seen: Seen) -> bool:
+    """Whether what was read is what a gzip file held, and not the file itself."""
+    return seen.body is not None and all(step.request.decode != "bytes" for step in tool.steps)
 
 
 def _texts_at(place: Place | None, seen: Seen) -> list[str]:
