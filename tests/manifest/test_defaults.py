@@ -141,11 +141,19 @@ def test_an_address_that_an_answer_gave_takes_no_key_of_the_defaults():
     assert pairs(own) == {"X-A": "1"}
 
 
-def test_a_body_of_parts_brings_its_own_type_whatever_the_defaults_say():
+@pytest.mark.parametrize(
+    "body",
+    [
+        'multipart: [{ name: a, value: "{{title}}{{html}}{{byline}}" }]',
+        'form: { a: "{{title}}{{html}}{{byline}}" }',
+        'body_file: "{{files.0}}"',
+    ],
+)
+def test_a_form_parts_and_a_file_bring_their_own_type_whatever_the_defaults_say(body):
     text = WITH_DEFAULTS.replace('X-Version: "2"', "Content-Type: application/json", 1)
     parts = text.replace(
         'json: { title: "{{title}}", body: "{{html}}", status: "{{status|draft}}", author: "{{byline}}" }',
-        'multipart: [{ name: a, value: "{{title}}{{html}}{{byline}}" }]',
+        body,
     )
 
     plain, upload = loaded(text).tools[1].steps[0].request, loaded(parts).tools[0].steps[0].request

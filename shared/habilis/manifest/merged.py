@@ -47,7 +47,7 @@ def _headers(request: shape.RequestShape, shared: shape.SharedShape) -> list[tup
     own = {name.lower() for name in request.headers}
     if request.basic_auth or _signs_in(request.sign):
         own.add("authorization")
-    if request.multipart:
+    if request.form is not None or request.multipart or request.body_file:
         own.add("content-type")
     taken = {name: value for name, value in shared.headers.items() if name.lower() not in own}
     return list(_there({**taken, **request.headers}).items())
