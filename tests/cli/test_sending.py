@@ -67,6 +67,16 @@ def test_a_trace_tells_what_failed_too(shell, press):
     assert "habilis: step 'put' (file 1): answered 413: too big; done before: register" in said.err
 
 
+@pytest.mark.parametrize(("status", "in_doubt"), [(500, True), (413, False)])
+def test_a_person_is_told_where_nobody_knows_whether_it_happened(shell, press, status, in_doubt):
+    press.answers["/gallery"] = [said_json(status, {"message": "no"})]
+
+    said = shell.run("call", "acme", "send_all", "--arg", "caption=Hi", "--asset", "article/hello")
+
+    assert said.code == 1
+    assert ("it may have happened: look there before you do it again" in said.err) is in_doubt
+
+
 def test_a_file_that_came_back_is_named_where_it_lies(shell, press):
     beside = shell.ok("call", "acme", "image", "--arg", "prompt=A lighthouse", "--arg", "width=640")
     on_it = shell.json("call", "acme", "image", "--arg", "prompt=A lighthouse", "--asset", "article/hello")

@@ -146,6 +146,11 @@ def test_the_address_of_a_file_passes_the_same_gate_as_any_other(url, error):
     assert (caught.where, caught.outcome, caught.retryable) == ("tool 'image' (file)", "done", False)
 
 
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "/files/x.png", "javascript:alert(1)"])
+def test_what_is_no_address_is_not_to_be_listed(url):
+    assert "result_hosts" not in fault(HostNotAllowed, tool(), images(url)).hint
+
+
 def test_a_host_that_only_files_come_from_is_told_where_to_list():
     assert fault(HostNotAllowed, tool(), images("https://evil.test/x")).hint == "list the host under result_hosts"
 

@@ -269,7 +269,18 @@ def test_a_failing_step_says_which_and_lists_what_was_done():
     assert played.error.where == "step 'put' (file 2)"
     assert played.error.message == ("answered 413: too large; done before: register (file 1, file 2), put (file 1)")
     assert (played.error.outcome, played.error.retryable) == ("partial", False)
-    assert played.error.hint == "what was done stays done; a new try begins from the start"
+    assert played.error.hint == "what was done stays done, and another call begins from the start"
+
+
+def test_advice_for_a_failure_half_way_says_that_another_call_begins_from_the_start():
+    of = tool(step("media", request()), step("post", request()))
+
+    hint = run(of, scope(), [answer(), answer(429, {"message": "slow down"}, retry_after="60")]).error.hint
+
+    assert hint == (
+        "the service asks for a pause of 60 s; try again then;"
+        " what was done stays done, and another call begins from the start"
+    )
 
 
 def test_the_first_step_to_fail_leaves_the_call_as_unsent_as_it_was():
@@ -351,6 +362,14 @@ def test_a_step_that_was_passed_over_in_doubt_counts_as_perhaps_done():
     played = run(of, scope(), [answer(500), answer(422, {"message": "no"})])
 
     assert (played.error.outcome, played.error.message) == ("partial", "answered 422: no; done before: alt (perhaps)")
+
+
+def test_a_step_that_was_passed_over_in_doubt_is_noted_as_such_where_the_call_goes_well():
+    of = tool(step("alt", request(), skips_errors=True), step("post", request()))
+
+    notes = run(of, scope(), [answer(500, {"message": "oops"}), answer()]).result.notes
+
+    assert notes == ("step 'alt' was passed over: answered 500: oops; it may have happened all the same",)
 
 
 def test_a_step_that_may_fail_does_not_pass_over_a_host_that_is_not_listed():

@@ -51,7 +51,8 @@ def test_a_wait_ends_with_its_time_and_names_its_step_and_what_was_done():
     assert isinstance(played.error, UpstreamTimeout)
     assert str(played.error) == (
         "step 'wait': the service was not ready within 10 s; done before: upload"
-        " (it may still become ready; look there before doing it again)"
+        " (it may still become ready; look there before doing it again;"
+        " what was done stays done, and another call begins from the start)"
     )
     assert (played.pauses, played.error.outcome) == ([4.0, 4.0], "partial")
 

@@ -111,6 +111,8 @@ def _fail(error: HabilisError, *, code: int = 1) -> int:
     problems = [str(problem) for problem in error.problems] if isinstance(error, ManifestInvalid) else []
     for line in problems or [f"{error.where}: {error.message}" if error.where else error.message]:
         click.echo(f"habilis: {one_line(clean(line))}", err=True)
+    if error.outcome == "unknown" and not isinstance(error, Unexpected):
+        click.echo("  it may have happened: look there before you do it again", err=True)
     if error.hint:
         click.echo(f"  try: {one_line(clean(error.hint))}", err=True)
     return code

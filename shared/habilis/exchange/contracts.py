@@ -114,7 +114,7 @@ def _size(value: Json, sizes: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
     written = _WRITTEN.fullmatch(text)
     if written and int(written[1]) and int(written[2]):
         return int(written[1]), int(written[2])
-    raise ArgsInvalid("size: this is none", hint=f"write it as 1600x900, or name one of {', '.join(sizes)}")
+    raise ArgsInvalid("size: expected a size", hint=f"write it as 1600x900, or name one of {', '.join(sizes)}")
 
 
 def _named(size: Json) -> str:
@@ -128,7 +128,7 @@ def _ratio(arguments: Mapping[str, Json]) -> tuple[int, int]:
         written = _RATIO.fullmatch(aspect.strip()) if isinstance(aspect, str) else None
         if written and int(written[1]) and int(written[2]):
             return int(written[1]), int(written[2])
-        raise ArgsInvalid("aspect: this is none", hint="write width to height as 16:9")
+        raise ArgsInvalid("aspect: expected a ratio", hint="write width to height as 16:9")
     orientation = arguments.get("orientation", "landscape")
     if not isinstance(orientation, str) or orientation not in {"landscape", "portrait", "square"}:
         raise ArgsInvalid("orientation: expected landscape, portrait or square")

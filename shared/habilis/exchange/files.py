@@ -198,7 +198,8 @@ def _request(source: _Found, bounds: Bounds) -> Request:
     try:
         url = checked_url(source.url, hosts, where=source.where, private_hosts=bounds.private_hosts)
     except HostNotAllowed as error:
-        error.hint = error.hint or "list the host under result_hosts"
+        if not error.hint and source.url[:4].lower() == "http":
+            error.hint = "list the host under result_hosts"
         raise
     return Request(
         where=source.where,

@@ -4,6 +4,7 @@ from habilis.errors import HabilisError
 
 _LONGEST_MESSAGE = 300
 _LONGEST_TOLD = 160
+_AFTERWARDS = "what was done stays done, and another call begins from the start"
 _NOT_YET = frozenset({"refused", "not_sent"})
 
 
@@ -46,7 +47,7 @@ class Journal:
         kept = error.message if len(error.message) <= room else f"{error.message[: room - 1]}…"
         error.message = kept + told
         error.args = (error.message,)
-        error.hint = error.hint or "what was done stays done; a new try begins from the start"
+        error.hint = "; ".join(filter(None, [error.hint, _AFTERWARDS]))
 
     def _told(self) -> str:
         """Each step with its runs, as in `register (file 1, file 2), put (file 1)`; cut where it is long."""

@@ -98,8 +98,10 @@ class Steps:
                 raise
             self._fault = error
             taken.faults.append(error.message if course.seen is None else course.seen.body)
-            course.journal.notes.append(f"{run.where} was passed over: {error.message}")
-            if error.outcome == "unknown":
+            in_doubt = error.outcome == "unknown"
+            doubt = "; it may have happened all the same" if in_doubt else ""
+            course.journal.notes.append(f"{run.where} was passed over: {error.message}{doubt}")
+            if in_doubt:
                 course.journal.did(step.name, run.name, is_sure=False)
             return
         self.last = answer, seen
