@@ -328,3 +328,21 @@ def test_kept_connections_are_closed_when_nobody_has_the_transport_any_more(aski
             gc.collect()
 
     assert [str(entry.message) for entry in warned if entry.category is ResourceWarning] == []
+
+
+def test_a_transport_that_outlives_the_librarys_modules_ends_in_silence():
+    program = (
+        "import atexit, httpcore._trace\n"
+        "from habilis.messages import Request\n"
+        "from habilis.transports.http import HttpTransport\n"
+        "from tests.upstream import Upstream, answer\n"
+        "upstream = Upstream(answer()).__enter__()\n"
+        "place = upstream.url('').removeprefix('http://')\n"
+        "kept = HttpTransport()\n"
+        "asked = Request(where='x', method='GET', url=upstream.url('/'), private_hosts=frozenset({place}))\n"
+        "print(kept.send(asked).status)\n"
+        "atexit.register(setattr, httpcore._trace, 'logging', None)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert (said.stdout, said.stderr) == ("200\n", "")

@@ -130,7 +130,9 @@ class HttpTransport:
             lane.kept.close()
 
     def __del__(self) -> None:
-        self.close()
+        # When the interpreter ends, the system closes them, and the library's modules may be half taken down.
+        if not sys.is_finalizing():
+            self.close()
 
     def _lane(self, scheme: str, opened: str) -> "_Lane":
         lane = self._lanes.get((scheme, opened))
