@@ -239,6 +239,11 @@ def test_keys_that_a_sign_in_keeps_need_no_declaration_and_are_never_required():
     manifest = loaded(whole(REGISTER))
 
     assert manifest.required_keys == ("PRESS_SITE", "PRESS_ID")
+    assert manifest.public_keys - {"PRESS_SITE", "PRESS_ID", "PRESS_DESK"} == {
+        "PRESS_TOKEN_EXPIRES_AT",
+        "PRESS_TOKEN_MISSING_SCOPES",
+        "PRESS_OWN_ID_REDIRECT_URI",
+    }
     assert set(manifest.kept_keys) == {
         "PRESS_TOKEN",
         "PRESS_TOKEN_EXPIRES_AT",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from habilis.manifest.model.calls import RequestTemplate, Role, Tool
-from habilis.manifest.model.ways import RedirectFlow, Way, expiry_key, missing_scopes_key
+from habilis.manifest.model.ways import OAuth2Flow, RedirectFlow, Way, expiry_key, missing_scopes_key
 from habilis.messages import Json
 from habilis.names import AbilityId, KeyName, SourceName, ToolName
 from habilis.templating import Condition, Place, TextTemplate
@@ -253,7 +253,9 @@ class Manifest:
         )
         tokens = [way.token_env for way in self.ways if not isinstance(way, RedirectFlow)]
         told_of_tokens = {make(token) for token in tokens for make in (expiry_key, missing_scopes_key)}
-        object.__setattr__(self, "public_keys", public | told_of_tokens)
+        registered = [way.register for way in self.ways if isinstance(way, OAuth2Flow) and way.register]
+        callbacks = {one.redirect_uri_env for one in registered}
+        object.__setattr__(self, "public_keys", public | told_of_tokens | callbacks)
         kept = dict.fromkeys(name for way in self.ways for name in way.kept_keys)
         required = (key.env for key in self.auth if not key.optional and key.env not in kept)
         object.__setattr__(self, "required_keys", tuple(required))
