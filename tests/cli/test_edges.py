@@ -245,3 +245,14 @@ def test_with_json_on_a_terminal_stdout_still_holds_one_document(shell):
 
     assert json.loads(out)["includes"]["id"] == "wordpress"
     assert "Install wordpress?" in err
+
+
+def test_a_terminal_is_asked_for_what_a_person_has_and_not_for_what_a_sign_in_brings(shell):
+    shell.ok("abilities", "install", "google-analytics", "--yes")
+
+    asked = [("GA4 property", "\n"), ("key file", "\n")]
+    code, screen = converse(asked, "accounts", "add", "acme", "google-analytics")
+
+    assert code == 0, screen
+    assert "such as " in screen
+    assert "refresh token" not in screen.lower()

@@ -255,13 +255,20 @@ def _asked_keys(desk: Desk, project: str, ability: str) -> dict[str, str]:
     manifest = find_manifest(open_workspace(desk.home, desk.home.open(), project), ability)
     found = {}
     for key in manifest.auth:
-        if key.help:
-            click.echo(f"  {one_line(key.help)}", err=True)
+        if key.env in manifest.kept_keys:
+            continue  # a sign-in brings it
+        told = [key.help, f"one of {', '.join(key.options)}" if key.options else "", _example(key.placeholder)]
+        for line in filter(None, told):
+            click.echo(f"  {one_line(line)}", err=True)
         label = one_line(key.label) + (" (optional)" if key.optional else "")
         value = click.prompt(label, default="", show_default=False, hide_input=key.secret, err=True)
         if value:
             found[str(key.env)] = value
     return found
+
+
+def _example(placeholder: str) -> str:
+    return f"such as {placeholder}" if placeholder else ""
 
 
 def _stdin() -> str:
