@@ -194,13 +194,14 @@ def _argument_piece(part: Placeholder, *, is_needed: bool) -> FillText:
             if default is None and is_needed:
                 raise ArgsInvalid(f"{name}: missing, and the URL needs it", hint=f"give {name}")
             value = default
-        return _encoded(text_of(value, name), part, "")
+        return _encoded(text_of(value, name), part, "", is_path=is_needed)
 
     return fill
 
 
-def _encoded(text: str, part: Placeholder, safe: str) -> str:
-    if _CONTROL.search(text):
+def _encoded(text: str, part: Placeholder, safe: str, *, is_path: bool = True) -> str:
+    # Behind the `?` a text of several lines is a value like any other, once it is encoded.
+    if is_path and _CONTROL.search(text):
         raise _odd(part, "control characters and line breaks are not allowed in a URL")
     try:
         return quote(text, safe=safe)
