@@ -159,6 +159,10 @@ def test_what_is_no_address_is_refused(to):
     assert refusal("email", MailInvalid, **{**MAIL, "to": to}).message.startswith("to")
 
 
+def test_a_mail_to_nobody_is_refused():
+    assert refusal("email", MailInvalid, **{**MAIL, "to": []}).message == "to: a mail goes to one address at least"
+
+
 def test_a_subject_of_several_lines_is_refused():
     assert refusal("email", MailInvalid, **{**MAIL, "title": "Hi\nBcc: x@example.com"}).message.startswith(
         "subject: line breaks"

@@ -165,6 +165,8 @@ def _orientation(width: int, height: int) -> str:
 
 
 def _mail(arguments: dict[str, Json]) -> dict[str, Json]:
+    if arguments.get("to") == []:
+        raise MailInvalid("to: a mail goes to one address at least")
     for name in _ADDRESSES:
         read_mailboxes(arguments.get(name), field=name)
         match arguments.get(name):
