@@ -8,9 +8,9 @@ from tests.exchange.conversations import ACTION, answer, files, request, run, sc
 from habilis.errors import ArgsInvalid, HostNotAllowed
 from habilis.exchange.drafts import Draft
 from habilis.exchange.plan import plan_tool
-from habilis.manifest.model import PagesRule, PartTemplate, UntilRule
+from habilis.manifest.model import Idempotency, PagesRule, PartTemplate, SignRule, UntilRule
 from habilis.messages import Request
-from habilis.templating import compile_condition, compile_json, compile_text
+from habilis.templating import compile_condition, compile_json, compile_place, compile_text
 
 REGISTER = step("register", request(path="/uploads", json={"size": "{{file.size}}"}), over="files")
 SEARCH = step("search", request("GET", "/search"))
@@ -189,6 +189,30 @@ def test_a_request_that_goes_out_more_than_once_says_so():
     assert read.notes == ("and the pages after it, 7 at most",)
     assert waited.notes == ("again every 2 s until it is ready, for 60 s at most",)
     assert read.request.url == "https://api.example.com/list?page=1"
+
+
+def test_a_wait_whose_pace_an_answer_says_is_told_as_such():
+    ready = compile_condition({"field": "status", "op": "eq", "value": 200})
+    until = UntilRule(when=ready, every=compile_place("/wait"), most_s=60)
+
+    (waited,) = plan(tool(request("GET", "/state", until=until)))
+
+    assert waited.notes == ("again as often as it says until it is ready, for 60 s at most",)
+
+
+def test_what_a_request_gets_once_it_is_whole_is_told_beside_its_draft():
+    known = {
+        "idempotency": Idempotency(header="X-Id", value=compile_text("{{call_id()}}")),
+        "sign": SignRule(scheme="hmac", values={"key": compile_json("k"), "header": compile_json("X-Sig")}),
+    }
+    waiting = step("post", request(json={"id": "{{search.id}}"}, **known))
+
+    (whole,) = plan(tool(request(json={"id": 1}, **known)))
+    told = plan(tool(SEARCH, waiting))[-1]
+
+    assert whole.notes == ()
+    assert {"X-Id", "X-Sig"} <= {name for name, _ in whole.request.headers}
+    assert told.notes == ("with the header X-Id then", "with its signature (hmac) then")
 
 
 def test_what_is_wrong_with_what_is_known_of_a_later_request_is_told_too():

@@ -117,7 +117,10 @@ class _Plan:
         except HabilisError as error:
             error.where = error.where or run.where
             raise
-        return Planned(step=run.where if step.name else "", request=request, notes=(*notes, *_repeats(step.request)))
+        added = _added_later(step.request) if isinstance(request, Draft) else ()
+        return Planned(
+            step=run.where if step.name else "", request=request, notes=(*notes, *added, *_repeats(step.request))
+        )
 
     def _request(self, template: RequestTemplate, run: Run, unknown: frozenset[str]) -> Request | Draft:
         if not unknown.isdisjoint(needs_of(template)):
@@ -127,8 +130,17 @@ class _Plan:
         return first
 
 
+def _added_later(template: RequestTemplate) -> Iterator[str]:
+    """What a request gets only once it is whole."""
+    if template.idempotency is not None:
+        yield f"with the header {template.idempotency.header} then"
+    if template.sign is not None:
+        yield f"with its signature ({template.sign.scheme}) then"
+
+
 def _repeats(template: RequestTemplate) -> Iterator[str]:
     if template.pages is not None:
         yield f"and the pages after it, {template.pages.most} at most"
     if template.until is not None:
-        yield f"again every {template.until.every_s:g} s until it is ready, for {template.until.most_s:g} s at most"
+        pace = f"every {template.until.every_s:g} s" if template.until.every is None else "as often as it says"
+        yield f"again {pace} until it is ready, for {template.until.most_s:g} s at most"
