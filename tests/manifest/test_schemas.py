@@ -114,3 +114,9 @@ def test_a_schema_of_the_older_draft_is_read_as_such():
     assert "not valid in a JSON Schema" in fault(
         text.replace("html: { type: string }", "html: { exclusiveMinimum: x }")
     )
+
+
+def test_what_is_required_is_an_argument():
+    text = changed("required: [title]", "required: [titel]")
+
+    assert fault(text).endswith("no argument has this name, so no call could give it; did you mean 'title'?")

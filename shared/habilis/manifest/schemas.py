@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from habilis.manifest.faults import Faults, Part, as_yaml_read
+from habilis.manifest.faults import Faults, Part, as_yaml_read, suggestion
 from habilis.messages import Json
 
 if TYPE_CHECKING:
@@ -42,6 +42,16 @@ def check_input(part: Part, faults: Faults) -> None:
     _check_references(part, faults)
     if len(faults.found) == before:
         _check_validity(part, faults)
+    _check_required(part, faults)
+
+
+def _check_required(part: Part, faults: Faults) -> None:
+    names = argument_names(part.value)
+    for required in part.at("required").texts():
+        name = required.text() or ""
+        if names is not None and name not in names:
+            message = f"no argument has this name, so no call could give it{suggestion(name, names)}"
+            faults.add(required.path, message)
 
 
 def check_as_written(part: Part, faults: Faults) -> bool:
