@@ -1,3 +1,5 @@
+import re
+
 import flask
 import pytest
 
@@ -48,7 +50,9 @@ def test_a_page_holds_text_and_no_markup_of_others(browser):
     assert "<h1>A &lt;b&gt;title&lt;/b&gt;</h1><p>It&#x27;s" in reply.text
     assert reply.headers["Content-Type"] == "text/html; charset=utf-8"
     assert reply.headers["X-Content-Type-Options"] == "nosniff"
-    assert "script" not in reply.headers["Content-Security-Policy"]
+    policy = dict(rule.split(" ", 1) for rule in reply.headers["Content-Security-Policy"].split("; "))
+    assert policy["default-src"] == "'none'"
+    assert re.fullmatch(r"'sha256-[\w+/]{43}='", policy["script-src"])
     assert "frame-ancestors 'none'" in reply.headers["Content-Security-Policy"]
 
 

@@ -175,7 +175,8 @@ class _Run:
         known = {key.env for key in self._manifest.auth}
         if foreign := sorted(set(self._case.keys) - known):
             raise ArgsInvalid(f"the ability has no key {foreign[0]!r}", where=f"{self._file}: case.keys")
-        secret = map(str, set(self._manifest.required_keys) - self._manifest.public_keys)
+        needed = {*self._manifest.required_keys, *(known & set(self._manifest.kept_keys))}
+        secret = map(str, needed - self._manifest.public_keys)
         keys = dict.fromkeys(secret, PLACEHOLDER) | dict(self._case.keys)
         if missing := missing_keys(self._manifest, keys):
             raise ArgsInvalid(f"the case gives no value for {missing[0]}", where=f"{self._file}: case.keys")

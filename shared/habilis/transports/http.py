@@ -129,9 +129,9 @@ class HttpTransport:
         for lane in lanes:
             lane.kept.close()
 
-    def __del__(self) -> None:
-        # When the interpreter ends, the system closes them, and the library's modules may be half taken down.
-        if not sys.is_finalizing():
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # When the interpreter ends, the system closes them, and modules may be taken down already, this one too.
+        if not is_finalizing():
             self.close()
 
     def _lane(self, scheme: str, opened: str) -> "_Lane":
