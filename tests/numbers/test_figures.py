@@ -1,8 +1,10 @@
 from decimal import Decimal, localcontext
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from habilis.numbers.figures import EXACT, NO_NUMBER, exact, plus, read_figure, read_figures, written_figure
+from habilis.numbers.figures import EXACT, NO_NUMBER, exact, plus, read_figure, read_figures, total, written_figure
 from habilis.templating import MISSING
 
 
@@ -90,3 +92,17 @@ def test_many_values_are_read_as_one_by_one(values):
 
     assert found == [read_figure(value) for value in values]
     assert [type(figure) for figure in found] == [type(read_figure(value)) for value in values]
+
+
+@given(st.lists(st.floats(-1e13, 1e13).map(lambda value: round(value, 2)) | st.integers(-100, 100), min_size=1))
+def test_many_amounts_are_summed_as_one_by_one(amounts):
+    figures = read_figures(amounts)
+
+    with localcontext(EXACT):
+        assert exact(total(figures)) == sum(map(exact, figures))
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
+def test_any_numbers_are_summed_exactly(values):
+    with localcontext(EXACT):
+        assert exact(total(read_figures(values))) == sum(map(exact, map(read_figure, values)))

@@ -104,9 +104,10 @@ class _Pages:
         if rule is None:
             return []
         entries = self._entries(rule, seen)
-        if rule.by in _NUMBERED and entries and entries == self._last:
-            raise self._circle("the same page")
-        self._last = entries
+        if rule.by in _NUMBERED:
+            if entries and entries == self._last:
+                raise self._circle("the same page")
+            self._last = entries
         self._count += len(entries)
         self._bytes += len(answer.body)
         self._total = self._told_total(rule, seen)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from decimal import Context, Decimal
 from functools import lru_cache
-from typing import Final
+from typing import Final, cast
 
 from habilis.messages import Json
 from habilis.templating import Missing
@@ -14,6 +14,9 @@ from habilis.templating import Missing
 _WRITTEN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _ABSENT = frozenset({"", "-"})
 _EXACT_INTEGERS = 2**53
+_SURE = 10**13
+"""Below it two decimal places may follow: a float tells numbers of up to 15 digits apart."""
+
 _NUMBERS = frozenset({int, float})
 _LARGEST = int(sys.float_info.max) + 1
 
@@ -88,8 +91,13 @@ def total(figures: Sequence[Figure]) -> Figure:
     kinds = set(map(type, figures))
     if kinds == {int}:
         return _plain(sum(figures))  # type: ignore[arg-type]  # as told
-    decimals = map(exact, figures) if Decimal in kinds else map(Decimal, map(repr, figures))
-    return sum(decimals, Decimal(0))
+    if _NUMBERS.issuperset(kinds):
+        numbers = cast("Sequence[float]", figures)
+        hundredths = [round(number * 100) for number in numbers] if max(map(abs, numbers)) < _SURE else []
+        if [one / 100 for one in hundredths] == figures:
+            # Amounts, mostly: each is so many hundredths and nothing else, having no more digits than tell it apart.
+            return Decimal(sum(hundredths)).scaleb(-2)
+    return sum(map(exact, figures), Decimal(0))
 
 
 def written_figure(value: Figure) -> int | float | None:

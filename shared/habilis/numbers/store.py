@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from datetime import date
 from itertools import groupby
@@ -46,19 +47,24 @@ def merge(
     Raises:
         ManifestInvalid: A line of a file that would be written is no row; every such line is named.
     """
-    months: dict[str, list[DayRow]] = {month: [] for month in _months(window)}
-    left = {month: _left(existing.get(f"{month}.jsonl", b""), month, window, absent) for month in months}
-    for row in rows:
-        month = row.date[:7]
-        stays = left[month].pop(row[:3], None) if left[month] else None
-        kept = row if stays is None else DayRow.of(row.date, row.dims, {**stays.metrics, **row.metrics})
-        months[month].append(kept)
+    ordered = sorted(rows)
     changed: dict[str, bytes | None] = {}
-    for month, found in months.items():
-        name, content = f"{month}.jsonl", _written(sorted([*found, *left[month].values()]))
+    for month in _months(window):
+        name = f"{month}.jsonl"
+        found = ordered[bisect_left(ordered, (month,)) : bisect_left(ordered, (f"{month}~",))]
+        left = _left(existing.get(name, b""), month, window, absent)
+        if left:
+            found = [_with(row, left.pop(row[:3], None)) for row in found]
+            found = sorted([*found, *left.values()])
+        content = _written(found)
         if content != existing.get(name, b""):
             changed[name] = content or None
     return changed
+
+
+def _with(row: DayRow, stays: DayRow | None) -> DayRow:
+    """A row with what stays of the one before it."""
+    return row if stays is None else DayRow.of(row.date, row.dims, {**stays.metrics, **row.metrics})
 
 
 def read_rows_of(content: bytes, file: str) -> list[DayRow]:
